@@ -1,0 +1,10 @@
+//! The rules of abide as pure values and functions.
+//!
+//! Nothing here reads a disk, a clock or a network, and nothing is `async`: the same arguments give the
+//! same answer, so every rule can be tested in microseconds. A reader follows the arrow
+//! `definition → plan → run → event → view`.
+#![warn(missing_docs)]
+
+pub mod diagnostic;
+pub mod source;
+pub mod value;
