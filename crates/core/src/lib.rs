@@ -8,3 +8,4 @@
 pub mod diagnostic;
 pub mod source;
 pub mod value;
+pub mod view;

@@ -1,0 +1,19 @@
+//! An ability's steps as a drawing: for a terminal, Mermaid or Graphviz.
+//!
+//! The caller fills a [`Graph`]; each form is one method of it. Nothing here knows how an ability is written,
+//! so a plan, a run or a half-written file can be drawn alike. Labels are hostile, edges may be nonsense:
+//! every form escapes for its own language, and `dag` throws out what cannot be drawn.
+
+mod dag;
+mod dot;
+mod label;
+mod mermaid;
+mod model;
+mod outline;
+mod shortcut;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use model::{Edge, EdgeKind, Graph, Node, NodeKind};

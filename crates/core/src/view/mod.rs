@@ -1,0 +1,3 @@
+//! What people and agents get to see: pure folds of definitions and events into text and pictures.
+
+pub mod graph;
