@@ -84,6 +84,11 @@ impl Graph {
         super::dot::draw(self)
     }
 
+    /// Returns a standalone SVG document, for light and dark pages.
+    pub fn to_svg(&self) -> String {
+        super::svg::draw(self)
+    }
+
     /// Returns the one line about the whole: how many steps there are.
     pub(super) fn size(&self) -> String {
         match self.nodes.len() {

@@ -1,4 +1,4 @@
-//! Graphs that look like real abilities, and what holds for every graph in all forms.
+//! Graphs that look like real abilities, and what holds for every graph in all four forms.
 
 mod outlines;
 mod pictures;
@@ -92,8 +92,8 @@ fn large(count: usize, before: impl Fn(usize) -> Vec<usize>) -> Graph {
     }
 }
 
-fn all_forms(graph: &Graph) -> [String; 3] {
-    [graph.to_text(), graph.to_mermaid(), graph.to_dot()]
+fn all_forms(graph: &Graph) -> [String; 4] {
+    [graph.to_text(), graph.to_mermaid(), graph.to_dot(), graph.to_svg()]
 }
 
 fn every_kind() -> Graph {
@@ -141,10 +141,11 @@ proptest! {
         graph.title = title.clone();
         graph.subtitle = Some(detail.clone());
         graph.nodes[1] = node(&id, NodeKind::Agent, &title, &[&detail, &id]);
-        let [text, mermaid, dot] = all_forms(&graph);
+        let [text, mermaid, dot, svg] = all_forms(&graph);
 
+        roxmltree::Document::parse(&svg).unwrap();
         let steers = |character: char| character.is_control() && character != '\n';
-        prop_assert!(![text, mermaid.clone(), dot.clone()].concat().contains(steers));
+        prop_assert!(![text, mermaid.clone(), dot.clone(), svg].concat().contains(steers));
         // Quotes are what a label could break out of: each line still has as many as we wrote.
         let plain = every_kind();
         for line in mermaid.lines().filter(|line| line.starts_with("  n") && line.contains('"')) {
@@ -165,7 +166,9 @@ proptest! {
     ) {
         let mut graph = large(nodes, |_| Vec::new());
         graph.edges = pairs.into_iter().map(|(from, to)| Edge { from, to, kind: EdgeKind::Needs }).collect();
-        let [text, ..] = all_forms(&graph);
+        let [text, .., svg] = all_forms(&graph);
         prop_assert_eq!(text.matches("❯ ").count(), nodes);
+        prop_assert_eq!(svg.matches("class=\"card\"").count(), nodes);
+        prop_assert_eq!(&graph.to_svg(), &svg);
     }
 }

@@ -1,4 +1,4 @@
-//! How Mermaid and DOT are written.
+//! How Mermaid, DOT and SVG are written.
 
 use super::*;
 use insta::assert_snapshot;
@@ -54,4 +54,57 @@ fn dot_has_shapes_and_dotted_lines() {
       n3 -> n4;
     }
     "##);
+}
+
+#[test]
+fn the_svg_of_a_step_is_small_and_complete() {
+    let mut graph = graph("hello", &["greet:"]);
+    graph.nodes[0].title = "Say hello".to_owned();
+    graph.nodes[0].detail = vec!["echo 'hi' & exit".to_owned()];
+    let svg = graph.to_svg();
+    let style = svg.find("<style>").unwrap()..svg.find("</style>").unwrap();
+    assert_snapshot!([&svg[..style.start], &svg[style.end..]].concat(), @r#"
+    <svg xmlns="http://www.w3.org/2000/svg" class="abide-graph" role="img" aria-label="hello: 1 step" width="232" height="264" viewBox="0 0 232 264">
+    <title>hello: 1 step</title>
+    </style>
+    <rect class="page" width="232" height="264" rx="12"/>
+    <text class="name" x="32" y="50">hello</text>
+    <text class="about" x="32" y="74">1 step</text>
+    <g transform="translate(32 104)">
+    <g class="script" transform="translate(0 0)"><title>greet (script)
+    Say hello
+    echo &apos;hi&apos; &amp; exit</title>
+    <rect class="shade" y="2" width="168" height="84" rx="10"/><rect class="card" width="168" height="84" rx="10"/>
+    <svg x="12" y="12" width="30" height="30" viewBox="0 0 30 30"><rect class="tile" width="30" height="30" rx="8"/><path class="glyph" d="M9 10l5 5-5 5M16 20h6"/></svg>
+    <text class="title" x="52" y="25">Say hello</text>
+    <text class="sub" x="52" y="41"><tspan class="kind">script</tspan> · greet</text>
+    <path class="rule" d="M1 54H167"/>
+    <text class="detail" x="14" y="72">echo &apos;hi&apos; &amp; exit</text>
+    </g>
+    </g>
+    <g class="script"><svg x="32" y="230" width="16" height="16" viewBox="0 0 30 30"><rect class="tile" width="30" height="30" rx="8"/><path class="glyph" d="M9 10l5 5-5 5M16 20h6"/></svg>
+    <text class="sub" x="56" y="242">script</text>
+    </g>
+    </svg>
+    "#);
+}
+
+#[test]
+fn every_step_and_edge_is_in_the_svg() {
+    let graph = deploy();
+    let svg = graph.to_svg();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let count = |class: &str| {
+        let is = |node: &roxmltree::Node<'_, '_>| {
+            node.attribute("class").is_some_and(|given| given.split(' ').any(|word| word == class))
+        };
+        document.descendants().filter(is).count()
+    };
+    // The legend repeats one tile per kind, and one line for what may be skipped.
+    assert_eq!((count("card"), count("tile"), count("if")), (7, 10, 1));
+    assert_eq!((count("edge"), count("head")), (8, 7));
+    for id in ["test", "build", "security-scan", "deploy-staging", "smoke-test", "approve", "deploy-prod"] {
+        assert!(svg.contains(&format!("</tspan> · {id}</text>")), "{id}");
+    }
+    assert!(!svg.contains("href") && !svg.contains("url(") && !svg.contains("<script"));
 }
