@@ -2,6 +2,8 @@
 
 mod data;
 mod duration;
+pub mod expression;
 
 pub use data::Value;
 pub use duration::{BadDuration, Duration};
+pub use expression::Expression;
