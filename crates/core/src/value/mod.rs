@@ -3,7 +3,9 @@
 mod data;
 mod duration;
 pub mod expression;
+pub mod template;
 
 pub use data::Value;
 pub use duration::{BadDuration, Duration};
 pub use expression::Expression;
+pub use template::Template;
