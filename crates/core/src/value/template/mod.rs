@@ -25,7 +25,7 @@ pub const LARGEST_RENDERING: usize = 16 << 20;
 /// A text with placeholders, as it was written.
 ///
 /// Two templates are equal when their texts are.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Template {
     text: SmolStr,
     /// In the order of the text, without overlap; the literal parts are what lies between.

@@ -1,0 +1,265 @@
+//! Names and types in templates and conditions.
+
+use super::Steps;
+use crate::definition::{
+    Ability, Argument, Environment, Input, InputType, Items, Step, StepKind, Validation,
+};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
+use crate::value::expression::{Path, RecordType, Scope, Type};
+use crate::value::{Expression, Template, Value};
+use smol_str::SmolStr;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// A text of a step in which names can stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    form: Form<'a>,
+    role: Role,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Form<'a> {
+    Template(&'a Template),
+    Expression(&'a Expression),
+}
+
+/// When a text is looked at, which decides what it can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Before the step is split into instances: `when` and `for_each`.
+    Before,
+    /// While an instance runs.
+    During,
+    /// After an instance has run: its own results are there.
+    After,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn references(self) -> Vec<&'a Path> {
+        match self.form {
+            Form::Template(template) => template.references().collect(),
+            Form::Expression(expression) => expression.references().collect(),
+        }
+    }
+
+    /// Returns whether the step's own results are there when the text is looked at.
+    pub(super) fn sees_itself(self) -> bool {
+        self.role == Role::After
+    }
+}
+
+/// Returns every text of a step in which a name stands.
+pub(super) fn texts(step: &Step) -> Vec<Text<'_>> {
+    let mut texts = Vec::new();
+    let mut template = |role, template| {
+        if !Template::is_literal(template) {
+            texts.push(Text { form: Form::Template(template), role });
+        }
+    };
+    if let Some(for_each) = &step.for_each
+        && let Items::Template(items) = &for_each.items.value
+    {
+        template(Role::Before, items);
+    }
+    match &step.kind {
+        StepKind::Script(script) => {
+            template(Role::During, &script.run);
+            script.cwd.iter().for_each(|cwd| template(Role::During, cwd));
+            for (_, value) in &script.env {
+                if let Environment::Template(value) = &value.value {
+                    template(Role::During, value);
+                }
+            }
+            evidence(&script.validation).for_each(|rule| template(Role::After, rule));
+        }
+        StepKind::Agent(agent) => {
+            template(Role::During, &agent.prompt);
+            agent.context.iter().for_each(|context| template(Role::During, context));
+            evidence(&agent.validation).for_each(|rule| template(Role::After, rule));
+        }
+        StepKind::Skill(skill) => {
+            arguments(&skill.inputs).for_each(|argument| template(Role::During, argument));
+            evidence(&skill.validation).for_each(|rule| template(Role::After, rule));
+        }
+        StepKind::Approval(approval) => template(Role::During, &approval.prompt),
+        StepKind::Workflow(workflow) => {
+            arguments(&workflow.inputs).for_each(|argument| template(Role::During, argument));
+        }
+    }
+    if let Some(when) = &step.when {
+        texts.push(Text { form: Form::Expression(when), role: Role::Before });
+    }
+    if let Some(repeat) = &step.repeat {
+        texts.push(Text { form: Form::Expression(&repeat.until), role: Role::After });
+    }
+    texts
+}
+
+fn evidence(validation: &Validation) -> impl Iterator<Item = &Template> {
+    [&validation.stdout_contains, &validation.stderr_contains, &validation.file_exists, &validation.check]
+        .into_iter()
+        .flatten()
+        .map(|rule| &rule.value)
+}
+
+fn arguments(
+    inputs: &[(crate::source::Spanned<String>, crate::source::Spanned<Argument>)],
+) -> impl Iterator<Item = &Template> {
+    inputs.iter().filter_map(|(_, argument)| match &argument.value {
+        Argument::Template(template) => Some(template),
+        Argument::Value(_) => None,
+    })
+}
+
+pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnostic>) {
+    let mut names: Option<Names> = None;
+    for step in &ability.steps {
+        for text in texts(step) {
+            let names = names.get_or_insert_with(|| Names::of(ability, steps));
+            let scope = StepScope { names, instance: step.for_each.is_some() && text.role != Role::Before };
+            match text.form {
+                Form::Expression(expression) => problems.extend(expression.check_condition(&scope)),
+                Form::Template(template) => problems.extend(template.check(&scope).problems),
+            }
+        }
+        if let Some(for_each) = &step.for_each
+            && let Items::Template(items) = &for_each.items.value
+        {
+            let names = names.get_or_insert_with(|| Names::of(ability, steps));
+            let found = items.check(&StepScope { names, instance: false }).ty.required();
+            if !matches!(found, Type::List(_) | Type::Any) {
+                problems.push(not_a_list(for_each.items.span, &found));
+            }
+        }
+    }
+}
+
+fn not_a_list(at: Span, found: &Type) -> Diagnostic {
+    Diagnostic::new(Code::NotAList, at, format!("`for_each` takes a list, and this is {found}"))
+        .help("use an input of `type: array`, `steps.<id>.output | lines`, or write the items as a list")
+}
+
+/// The names that all steps of an ability share.
+struct Names {
+    inputs: Type,
+    steps: Type,
+}
+
+/// The names that one text of one step sees.
+struct StepScope<'a> {
+    names: &'a Names,
+    /// Whether the text belongs to one instance of a `for_each` step.
+    instance: bool,
+}
+
+impl Scope for StepScope<'_> {
+    fn root(&self, name: &str) -> Option<Type> {
+        match name {
+            "inputs" => Some(self.names.inputs.clone()),
+            "steps" => Some(self.names.steps.clone()),
+            "input" => Some(Type::Text),
+            "run" => Some(RUN.clone()),
+            "item" if self.instance => Some(Type::Any),
+            "index" if self.instance => Some(Type::Int),
+            _ => None,
+        }
+    }
+
+    fn roots(&self) -> Vec<&str> {
+        let mut roots = vec!["inputs", "steps", "input", "run"];
+        if self.instance {
+            roots.extend(["item", "index"]);
+        }
+        roots
+    }
+}
+
+/// What a run tells about itself.
+static RUN: LazyLock<Type> = LazyLock::new(|| Type::record([("id", Type::Text), ("ability", Type::Text)]));
+
+impl Names {
+    fn of(ability: &Ability, steps: Steps) -> Self {
+        let inputs =
+            Type::record(ability.inputs.iter().map(|input| (input.name.as_str(), input_type(input))));
+        let types =
+            ability.steps.iter().map(|step| (SmolStr::new(step.id.as_str()), results(step))).collect();
+        let order = ability.steps.iter().map(|step| SmolStr::new(step.id.as_str())).collect();
+        Self { inputs, steps: Type::Record(Arc::new(StepTypes { types, order, whole: steps == Steps::All })) }
+    }
+}
+
+fn input_type(input: &Input) -> Type {
+    let found = match input.input_type() {
+        InputType::String if !input.choices.is_empty() => {
+            Type::choice(input.choices.iter().map(|choice| match &choice.value {
+                Value::Text(text) => SmolStr::new(text),
+                other => SmolStr::new(other.to_string()),
+            }))
+        }
+        InputType::String => Type::Text,
+        InputType::Number => Type::Float,
+        InputType::Integer => Type::Int,
+        InputType::Boolean => Type::Bool,
+        InputType::Array => Type::list(Type::Any),
+        InputType::Object => Type::Any,
+    };
+    if input.is_required() || input.default.is_some() { found } else { Type::Optional(Box::new(found)) }
+}
+
+/// The results of each step, by id.
+#[derive(Debug)]
+struct StepTypes {
+    types: HashMap<SmolStr, Type>,
+    order: Vec<SmolStr>,
+    whole: bool,
+}
+
+impl RecordType for StepTypes {
+    fn field(&self, name: &str) -> Option<Type> {
+        match self.types.get(name) {
+            Some(found) => Some(found.clone()),
+            None => (!self.whole).then_some(Type::Any),
+        }
+    }
+
+    fn noun(&self) -> &'static str {
+        "step"
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.order.iter().map(SmolStr::as_str).collect()
+    }
+}
+
+/// Returns what later steps see of a step.
+fn results(step: &Step) -> Type {
+    let one = match &step.kind {
+        StepKind::Script(_) => SCRIPT.clone(),
+        StepKind::Agent(_) | StepKind::Skill(_) => AGENT.clone(),
+        StepKind::Approval(approval) => record(&[
+            ("answer", Type::choice(approval.answers())),
+            ("by", Type::Text),
+            ("comment", Type::Text),
+        ]),
+        StepKind::Workflow(_) => WORKFLOW.clone(),
+    };
+    if step.for_each.is_some() { record(&[("results", Type::list(one))]) } else { one }
+}
+
+fn record(own: &[(&'static str, Type)]) -> Type {
+    let shared = [
+        ("status", Type::choice(["completed", "failed", "skipped"])),
+        ("output", Type::Text),
+        ("error", Type::Text),
+        ("attempts", Type::Int),
+    ];
+    Type::record(own.iter().cloned().chain(shared))
+}
+
+static SCRIPT: LazyLock<Type> = LazyLock::new(|| {
+    record(&[("stdout", Type::Text), ("stderr", Type::Text), ("exit_code", Type::Int), ("json", Type::Any)])
+});
+static AGENT: LazyLock<Type> = LazyLock::new(|| record(&[("json", Type::Any)]));
+static WORKFLOW: LazyLock<Type> = LazyLock::new(|| record(&[("run", Type::Text)]));

@@ -1,0 +1,120 @@
+//! Inputs whose rules do not fit their type, each other, or their own default.
+
+use crate::definition::{Ability, Input, InputType};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
+
+pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
+    for input in &ability.inputs {
+        let before = problems.len();
+        fitting(input, problems);
+        possible(input, problems);
+        // A default is held against rules that make sense only.
+        if problems.len() == before {
+            default(input, problems);
+        }
+    }
+}
+
+/// Rules belong to types: a number has no pattern, a boolean no length.
+fn fitting(input: &Input, problems: &mut Vec<Diagnostic>) {
+    use InputType::{Array, Integer, Number, String};
+    let input_type = input.input_type();
+    let rules: [(&str, Option<Span>, &[InputType]); 6] = [
+        ("pattern", input.pattern.as_ref().map(|rule| rule.span), &[String]),
+        ("enum", input.choices.first().map(|rule| rule.span), &[String, Number, Integer]),
+        ("min", input.min.as_ref().map(|rule| rule.span), &[Number, Integer]),
+        ("max", input.max.as_ref().map(|rule| rule.span), &[Number, Integer]),
+        ("minLength", input.min_length.as_ref().map(|rule| rule.span), &[String, Array]),
+        ("maxLength", input.max_length.as_ref().map(|rule| rule.span), &[String, Array]),
+    ];
+    for (rule, span, types) in rules {
+        let Some(span) = span.filter(|_| !types.contains(&input_type)) else { continue };
+        let owners = types.iter().map(|owner| format!("`{owner}`")).collect::<Vec<_>>().join(" and ");
+        let mut problem = Diagnostic::new(
+            Code::RuleMismatch,
+            span,
+            format!("`{rule}` does not fit input `{}`, which is {}", *input.name, input_type.phrase()),
+        )
+        .help(format!("`{rule}` is a rule of {owners} inputs"));
+        if let Some(declared) = &input.input_type {
+            problem = problem.related(declared.span, "the type is declared here");
+        }
+        problems.push(problem);
+    }
+}
+
+/// Bounds that exclude each other, and choices that the other rules exclude.
+fn possible(input: &Input, problems: &mut Vec<Diagnostic>) {
+    let name = &*input.name;
+    if let (Some(min), Some(max)) = (&input.min, &input.max)
+        && min.value > max.value
+    {
+        problems.push(
+            Diagnostic::new(
+                Code::ImpossibleRule,
+                max.span,
+                format!("no number is at least {} and at most {}", min.value, max.value),
+            )
+            .related(min.span, "the lower bound"),
+        );
+    }
+    if let (Some(least), Some(most)) = (&input.min_length, &input.max_length)
+        && least.value > most.value
+    {
+        problems.push(
+            Diagnostic::new(
+                Code::ImpossibleRule,
+                most.span,
+                format!("nothing has at least {} and at most {} {}", least.value, most.value, unit(input)),
+            )
+            .related(least.span, "the lower bound"),
+        );
+    }
+    if input.choices.is_empty() {
+        return;
+    }
+    let rules = Input { choices: Vec::new(), ..input.clone() };
+    for (index, choice) in input.choices.iter().enumerate() {
+        if let Some(first) = input.choices[..index].iter().find(|earlier| earlier.value == choice.value) {
+            problems.push(
+                Diagnostic::new(
+                    Code::ImpossibleRule,
+                    choice.span,
+                    format!("{} is listed twice", choice.value),
+                )
+                .related(first.span, "the first one")
+                .help("keep one of them"),
+            );
+        }
+        if let Some(broken) = rules.broken_by(choice).into_iter().next() {
+            problems.push(
+                Diagnostic::new(
+                    Code::ImpossibleRule,
+                    choice.span,
+                    format!("{} can never be given for `{name}`: {broken}", choice.value),
+                )
+                .help("mend the value in `enum`, or the other rule"),
+            );
+        }
+    }
+}
+
+fn unit(input: &Input) -> &'static str {
+    if input.input_type() == InputType::Array { "items" } else { "characters" }
+}
+
+fn default(input: &Input, problems: &mut Vec<Diagnostic>) {
+    let Some(default) = &input.default else { return };
+    for broken in input.broken_by(default) {
+        let shown = if input.is_secret() { "this value".to_owned() } else { default.value.to_string() };
+        problems.push(
+            Diagnostic::new(
+                Code::BadDefault,
+                default.span,
+                format!("the default of `{}` breaks its own rule: {shown}: {broken}", *input.name),
+            )
+            .help("mend the default or the rule; a default is checked like any other value"),
+        );
+    }
+}

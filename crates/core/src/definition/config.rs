@@ -1,0 +1,93 @@
+//! The configuration: `.abide/config.yaml` of a project over the user's own.
+
+use super::{AbilityName, AgentName, Enforcement, SecretName};
+use crate::source::Spanned;
+
+/// What the user configured; what is not set has a default at the place that uses it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    /// How abilities are found and enforced.
+    pub abilities: AbilitySettings,
+    /// How skills are found.
+    pub skills: SkillSettings,
+    /// Agents by name: new ones, and additions to profiles.
+    pub agents: Vec<(Spanned<AgentName>, AgentSettings)>,
+    /// Where secrets come from.
+    pub secrets: Vec<(Spanned<SecretName>, Spanned<SecretSource>)>,
+}
+
+/// How abilities are found and enforced.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AbilitySettings {
+    /// Whether abilities are used at all.
+    pub enabled: Option<Spanned<bool>>,
+    /// Whether a trigger may start an ability by itself.
+    pub auto_trigger: Option<Spanned<bool>>,
+    /// The enforcement level of abilities that do not set their own.
+    pub enforcement: Option<Spanned<Enforcement>>,
+    /// More folders with abilities, after the project's and the user's.
+    pub directories: Vec<Spanned<String>>,
+}
+
+/// How skills are found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SkillSettings {
+    /// Whether `.claude/skills` is looked at.
+    pub claude: Option<Spanned<bool>>,
+    /// More folders with skills.
+    pub directories: Vec<Spanned<String>>,
+}
+
+/// What the configuration says about an agent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AgentSettings {
+    /// What it is for.
+    pub description: Option<Spanned<String>>,
+    /// The model it uses, as `provider/model`.
+    pub model: Option<Spanned<String>>,
+    /// The abilities it may run.
+    pub abilities: Option<Vec<Spanned<AbilityName>>>,
+}
+
+/// Where a secret comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretSource {
+    /// An environment variable.
+    Env(String),
+    /// A file, whose last line end is dropped.
+    File(String),
+    /// The output of a command.
+    Command(String),
+}
+
+impl Config {
+    /// Returns this configuration with `over` laid over it: what `over` sets wins, lists and maps join.
+    #[must_use]
+    pub fn overlaid(mut self, over: Self) -> Self {
+        let abilities = &mut self.abilities;
+        abilities.enabled = over.abilities.enabled.or(abilities.enabled.take());
+        abilities.auto_trigger = over.abilities.auto_trigger.or(abilities.auto_trigger.take());
+        abilities.enforcement = over.abilities.enforcement.or(abilities.enforcement.take());
+        // The nearer configuration's folders are looked at first.
+        abilities.directories.splice(0..0, over.abilities.directories);
+        self.skills.claude = over.skills.claude.or(self.skills.claude.take());
+        self.skills.directories.splice(0..0, over.skills.directories);
+        for (name, settings) in over.agents {
+            match self.agents.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => {
+                    known.description = settings.description.or(known.description.take());
+                    known.model = settings.model.or(known.model.take());
+                    known.abilities = settings.abilities.or(known.abilities.take());
+                }
+                None => self.agents.push((name, settings)),
+            }
+        }
+        for (name, source) in over.secrets {
+            match self.secrets.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = source,
+                None => self.secrets.push((name, source)),
+            }
+        }
+        self
+    }
+}

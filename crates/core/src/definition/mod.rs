@@ -1,0 +1,28 @@
+//! What a user wrote, typed once: abilities, agent profiles and the configuration.
+//!
+//! `formats` builds these values from text and keeps the span of every part that a message can point at;
+//! [`check`] finds what is wrong between the parts. Nothing behind this door looks at text again.
+
+mod ability;
+mod agent;
+pub mod check;
+mod config;
+mod input;
+mod name;
+mod pattern;
+mod protect;
+mod step;
+mod validation;
+
+pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
+pub use agent::{AgentProfile, Permission, PermissionAction, ToolGrant};
+pub use config::{AbilitySettings, AgentSettings, Config, SecretSource, SkillSettings};
+pub use input::{Broken, Input, InputType};
+pub use name::{AbilityName, AgentName, BadName, InputName, SecretName, SkillName, StepId};
+pub use pattern::{BadPattern, Pattern};
+pub use protect::{BadProtect, Protect};
+pub use step::{
+    AgentStep, Answer, ApprovalStep, Argument, Environment, ForEach, Items, Repeat, Runner, ScriptStep,
+    Shell, SkillStep, Step, StepKind, StepType, Summarize, WorkflowStep,
+};
+pub use validation::Validation;

@@ -1,0 +1,225 @@
+//! Agent profiles: Markdown whose frontmatter says who the agent is, and whose body is its system prompt.
+//!
+//! The same files are read by Claude Code and OpenCode, so keys that are not ours are left to them.
+
+use crate::read::Reader;
+use crate::yaml::{Content, Node};
+use crate::{frontmatter, shape};
+use abide_core::definition::{AbilityName, AgentName, AgentProfile, Permission, PermissionAction, ToolGrant};
+use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::source::{Span, Spanned};
+
+/// What came of reading one agent profile.
+#[derive(Debug)]
+pub struct Reading {
+    /// The profile, as far as it could be read.
+    pub agent: Option<AgentProfile>,
+    /// Everything that is wrong with it.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// Reads an agent profile; `default_name` is the file's name without its ending.
+pub fn read(source: &str, default_name: &str) -> Reading {
+    let Some(split) = frontmatter::split(source) else {
+        return Reading { agent: None, problems: vec![frontmatter::missing()] };
+    };
+    let mut buffer = String::new();
+    let (document, was_repaired) = frontmatter::parse(split.head, &mut buffer);
+    let mut reader = Reader::new(source, document.problems);
+    let agent = match &document.root {
+        Some(root) if !root.is_null() => agent(&mut reader, root, default_name),
+        Some(_) => agent_without_keys(&mut reader, default_name),
+        None => None,
+    };
+    let mut problems = reader.problems;
+    if was_repaired {
+        // The repaired text is not the file's: what is said about it cannot point at a place.
+        for problem in &mut problems {
+            problem.at = None;
+            problem.fix = None;
+        }
+    }
+    let agent = agent.map(|mut agent| {
+        split.body.trim().clone_into(&mut agent.prompt);
+        agent
+    });
+    Reading { agent, problems }
+}
+
+/// Returns the name that a `SKILL.md` gives itself.
+pub fn skill_name(source: &str) -> Option<String> {
+    let split = frontmatter::split(source)?;
+    let mut buffer = String::new();
+    let (document, _) = frontmatter::parse(split.head, &mut buffer);
+    let name = document.root?.get("name")?.text()?.trim().to_owned();
+    (!name.is_empty()).then_some(name)
+}
+
+fn agent_without_keys(reader: &mut Reader<'_>, default_name: &str) -> Option<AgentProfile> {
+    let name = default(reader, default_name, Span::default())?;
+    Some(AgentProfile {
+        name,
+        description: None,
+        model: None,
+        tools: None,
+        permission: Vec::new(),
+        capabilities: Vec::new(),
+        abilities: None,
+        skills: None,
+        prompt: String::new(),
+    })
+}
+
+fn default(reader: &mut Reader<'_>, default_name: &str, at: Span) -> Option<Spanned<AgentName>> {
+    match AgentName::parse(default_name) {
+        Ok(name) => Some(Spanned::new(name, at)),
+        Err(bad) => {
+            reader.report(
+                Diagnostic::new(Code::BadName, at, format!("the file's name gives the agent no name: {bad}"))
+                    .help("rename the file, or give it a `name:`"),
+            );
+            None
+        }
+    }
+}
+
+fn agent(reader: &mut Reader<'_>, root: &Node<'_>, default_name: &str) -> Option<AgentProfile> {
+    let mut fields = reader.fields(root, &shape::AGENT, |_| None)?;
+    let head = fields.head;
+    let name = match fields.take(reader, "name") {
+        Some(node) => reader.name(node, AgentName::parse),
+        None => default(reader, default_name, head),
+    };
+    let description = fields.take(reader, "description").and_then(|node| reader.text(node));
+    let model = fields.take(reader, "model").and_then(|node| reader.text(node));
+    let tools = fields.take(reader, "tools").map(|node| tools(reader, node));
+    let permission =
+        fields.take(reader, "permission").map(|node| permission(reader, node)).unwrap_or_default();
+    let capabilities = match fields.take(reader, "capabilities") {
+        Some(node) => reader.one_or_many(node, Reader::full_text),
+        None => Vec::new(),
+    };
+    let abilities = fields
+        .take(reader, "abilities")
+        .map(|node| reader.one_or_many(node, |reader, node| reader.name(node, AbilityName::parse)));
+    let skills = fields.take(reader, "skills").map(|node| reader.one_or_many(node, Reader::full_text));
+    fields.finish();
+    Some(AgentProfile {
+        name: name?,
+        description,
+        model,
+        tools,
+        permission,
+        capabilities,
+        abilities,
+        skills,
+        prompt: String::new(),
+    })
+}
+
+fn tools(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<ToolGrant>> {
+    let grant = |tool: &str, granted, span| Spanned::new(ToolGrant { tool: tool.to_owned(), granted }, span);
+    match &node.content {
+        Content::Scalar(scalar) => scalar
+            .text
+            .split(',')
+            .map(str::trim)
+            .filter(|tool| !tool.is_empty())
+            .map(|tool| grant(tool, true, node.span))
+            .collect(),
+        Content::Sequence(items) => items
+            .iter()
+            .filter_map(|item| reader.full_text(item).map(|tool| grant(&tool, true, tool.span)))
+            .collect(),
+        Content::Mapping(entries) => entries
+            .iter()
+            .filter_map(|(key, value)| {
+                let granted = reader.boolean(value)?;
+                Some(grant(key.text()?, granted.value, key.span))
+            })
+            .collect(),
+    }
+}
+
+fn permission(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<Permission>> {
+    let rule = |tool: &str, pattern: &str, action: Spanned<PermissionAction>, span| {
+        Spanned::new(
+            Permission { tool: tool.to_owned(), pattern: pattern.to_owned(), action: action.value },
+            span,
+        )
+    };
+    let Content::Mapping(entries) = &node.content else {
+        let action = reader.choice(node, PermissionAction::WORDS, PermissionAction::parse);
+        return action.map(|action| rule("*", "*", action, node.span)).into_iter().collect();
+    };
+    let mut rules = Vec::new();
+    for (key, value) in entries {
+        let tool = key.text().unwrap_or_default();
+        match &value.content {
+            Content::Mapping(patterns) => {
+                for (pattern, action) in patterns {
+                    if let Some(action) =
+                        reader.choice(action, PermissionAction::WORDS, PermissionAction::parse)
+                    {
+                        rules.push(rule(tool, pattern.text().unwrap_or_default(), action, pattern.span));
+                    }
+                }
+            }
+            _ => {
+                if let Some(action) = reader.choice(value, PermissionAction::WORDS, PermissionAction::parse) {
+                    rules.push(rule(tool, "*", action, key.span));
+                }
+            }
+        }
+    }
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profiles_of_all_clients_are_read() {
+        let reading = read(
+            "---\nname: deploy-agent\ndescription: Handles deployments\nmodel: anthropic/claude-sonnet-4\nabilities:\n  - deploy/production\n  - rollback\n---\n\nYou are a deployment specialist...\n",
+            "file",
+        );
+        assert_eq!(reading.problems, []);
+        let agent = reading.agent.unwrap();
+        assert_eq!(agent.name.as_str(), "deploy-agent");
+        assert_eq!(agent.abilities.unwrap().len(), 2);
+        assert_eq!(agent.prompt, "You are a deployment specialist...");
+
+        // Claude Code: tools as a comma list, foreign keys.
+        let claude = read("---\ntools: Read, Grep\ncolor: red\n---\nx", "reviewer").agent.unwrap();
+        assert_eq!(claude.name.as_str(), "reviewer");
+        assert_eq!(
+            claude.tools.unwrap().iter().map(|grant| grant.tool.clone()).collect::<Vec<_>>(),
+            ["Read", "Grep"]
+        );
+
+        // OpenCode: tools and permissions as mappings.
+        let opencode = read(
+            "---\ntools:\n  write: false\npermission:\n  edit: deny\n  bash:\n    '*': ask\n    git status: allow\n---\n",
+            "x",
+        );
+        assert_eq!(opencode.problems, []);
+        let agent = opencode.agent.unwrap();
+        assert!(!agent.tools.unwrap()[0].granted);
+        let rules: Vec<String> = agent
+            .permission
+            .iter()
+            .map(|rule| format!("{} {} {}", rule.tool, rule.pattern, rule.action.word()))
+            .collect();
+        assert_eq!(rules, ["edit * deny", "bash * ask", "bash git status allow"]);
+    }
+
+    #[test]
+    fn a_description_with_colons_is_repaired_and_a_broken_file_is_reported() {
+        let reading = read("---\nname: x\ndescription: Use when: the user says: hi\n---\n", "x");
+        assert_eq!(reading.agent.unwrap().description.unwrap().value, "Use when: the user says: hi");
+        assert_eq!(read("no frontmatter", "x").problems[0].code, Code::NoFrontmatter);
+        assert_eq!(read("---\nname: [\n---\n", "x").problems[0].code, Code::BadYaml);
+    }
+}

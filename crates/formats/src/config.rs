@@ -1,0 +1,253 @@
+//! `config.yaml` and the environment variables that override it.
+
+use crate::read::Reader;
+use crate::yaml::Node;
+use crate::{shape, yaml};
+use abide_core::definition::{
+    AbilityName, AbilitySettings, AgentName, AgentSettings, Config, Enforcement, SecretName, SecretSource,
+    SkillSettings,
+};
+use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::source::{Span, Spanned};
+
+/// What came of reading one configuration file.
+#[derive(Debug)]
+pub struct Reading {
+    /// The configuration, as far as it could be read.
+    pub config: Config,
+    /// Everything that is wrong with it.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// Reads a configuration file; an empty file is an empty configuration.
+pub fn read(source: &str) -> Reading {
+    let document = yaml::parse(source);
+    let mut reader = Reader::new(source, document.problems);
+    let config = match &document.root {
+        Some(root) if !root.is_null() => config(&mut reader, root),
+        _ => Config::default(),
+    };
+    Reading { config, problems: reader.problems }
+}
+
+fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {
+    let Some(mut fields) = reader.fields(root, &shape::CONFIG, |_| None) else { return Config::default() };
+    let config = Config {
+        abilities: fields.take(reader, "abilities").map(|node| abilities(reader, node)).unwrap_or_default(),
+        skills: fields.take(reader, "skills").map(|node| skills(reader, node)).unwrap_or_default(),
+        agents: fields.take(reader, "agents").map(|node| agents(reader, node)).unwrap_or_default(),
+        secrets: fields.take(reader, "secrets").map(|node| secrets(reader, node)).unwrap_or_default(),
+    };
+    fields.finish();
+    config
+}
+
+fn abilities(reader: &mut Reader<'_>, node: &Node<'_>) -> AbilitySettings {
+    let Some(mut fields) = reader.fields(node, &shape::ABILITIES, |_| None) else {
+        return AbilitySettings::default();
+    };
+    let settings = AbilitySettings {
+        enabled: fields.take(reader, "enabled").and_then(|node| reader.boolean(node)),
+        auto_trigger: fields.take(reader, "auto_trigger").and_then(|node| reader.boolean(node)),
+        enforcement: fields
+            .take(reader, "enforcement")
+            .and_then(|node| reader.choice(node, Enforcement::WORDS, Enforcement::parse)),
+        directories: fields
+            .take(reader, "directories")
+            .map(|node| directories(reader, node))
+            .unwrap_or_default(),
+    };
+    fields.finish();
+    settings
+}
+
+fn directories(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
+    reader.one_or_many(node, Reader::full_text)
+}
+
+fn skills(reader: &mut Reader<'_>, node: &Node<'_>) -> SkillSettings {
+    let Some(mut fields) = reader.fields(node, &shape::SKILLS, |_| None) else {
+        return SkillSettings::default();
+    };
+    let settings = SkillSettings {
+        claude: fields.take(reader, "claude").and_then(|node| reader.boolean(node)),
+        directories: fields
+            .take(reader, "directories")
+            .map(|node| directories(reader, node))
+            .unwrap_or_default(),
+    };
+    fields.finish();
+    settings
+}
+
+fn agents(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<AgentName>, AgentSettings)> {
+    reader
+        .entries(node, "a mapping from agent names to settings")
+        .iter()
+        .filter_map(|(key, value)| {
+            let name = reader.name(key, AgentName::parse)?;
+            if value.is_null() {
+                return Some((name, AgentSettings::default()));
+            }
+            let mut fields = reader.fields(value, &shape::AGENT_SETTINGS, |_| None)?;
+            let settings = AgentSettings {
+                description: fields.take(reader, "description").and_then(|node| reader.text(node)),
+                model: fields.take(reader, "model").and_then(|node| reader.full_text(node)),
+                abilities: fields.take(reader, "abilities").map(|node| {
+                    reader.one_or_many(node, |reader, node| reader.name(node, AbilityName::parse))
+                }),
+            };
+            fields.finish();
+            Some((name, settings))
+        })
+        .collect()
+}
+
+fn secrets(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<SecretName>, Spanned<SecretSource>)> {
+    reader
+        .entries(node, "a mapping from secret names to their sources")
+        .iter()
+        .filter_map(|(key, value)| {
+            let name = reader.name(key, SecretName::parse)?;
+            let mut fields = reader.fields(value, &shape::SECRET_SOURCE, |_| None)?;
+            let sources: Vec<SecretSource> = [
+                fields
+                    .take(reader, "env")
+                    .and_then(|node| reader.full_text(node))
+                    .map(|text| SecretSource::Env(text.value)),
+                fields
+                    .take(reader, "file")
+                    .and_then(|node| reader.full_text(node))
+                    .map(|text| SecretSource::File(text.value)),
+                fields
+                    .take(reader, "command")
+                    .and_then(|node| reader.full_text(node))
+                    .map(|text| SecretSource::Command(text.value)),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            fields.finish();
+            let mut sources = sources.into_iter();
+            match (sources.next(), sources.next()) {
+                (Some(source), None) => Some((name, Spanned::new(source, value.span))),
+                (found, _) => {
+                    let count = if found.is_none() { "no source" } else { "more than one source" };
+                    reader.report(
+                        Diagnostic::new(
+                            Code::MissingKey,
+                            key.span,
+                            format!("the secret `{}` has {count}", *name),
+                        )
+                        .help("give it exactly one of `env`, `file` and `command`"),
+                    );
+                    None
+                }
+            }
+        })
+        .collect()
+}
+
+/// An environment variable that overrides one key of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Override {
+    /// The variable.
+    pub variable: &'static str,
+    /// The key, as a path.
+    pub key: &'static str,
+}
+
+/// Every environment variable that overrides the configuration.
+pub const OVERRIDES: &[Override] = &[
+    Override { variable: "ABIDE_ABILITIES_ENABLED", key: "abilities.enabled" },
+    Override { variable: "ABIDE_ABILITIES_AUTO_TRIGGER", key: "abilities.auto_trigger" },
+    Override { variable: "ABIDE_ABILITIES_ENFORCEMENT", key: "abilities.enforcement" },
+    Override { variable: "ABIDE_ABILITIES_DIRECTORIES", key: "abilities.directories" },
+    Override { variable: "ABIDE_SKILLS_CLAUDE", key: "skills.claude" },
+    Override { variable: "ABIDE_SKILLS_DIRECTORIES", key: "skills.directories" },
+];
+
+/// Reads the overrides from the environment; lists are separated as in `PATH`.
+pub fn overrides(variable: impl Fn(&str) -> Option<String>) -> Reading {
+    let mut config = Config::default();
+    let mut problems = Vec::new();
+    let spanned = |value| Some(Spanned::new(value, Span::default()));
+    let mut bad = |name: &str, value: &str, expected: &str| {
+        problems.push(
+            Diagnostic::whole_file(Code::BadOverride, format!("{name}={value} is not {expected}"))
+                .help(format!("set {name} to {expected}, or unset it")),
+        );
+    };
+    for Override { variable: name, key } in OVERRIDES {
+        let Some(value) = variable(name).filter(|value| !value.is_empty()) else { continue };
+        let flag = match value.as_str() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        };
+        let folders = || {
+            value
+                .split(':')
+                .filter(|folder| !folder.is_empty())
+                .map(|folder| Spanned::new(folder.to_owned(), Span::default()))
+                .collect()
+        };
+        match (*key, flag) {
+            ("abilities.enabled", Some(flag)) => config.abilities.enabled = spanned(flag),
+            ("abilities.auto_trigger", Some(flag)) => config.abilities.auto_trigger = spanned(flag),
+            ("skills.claude", Some(flag)) => config.skills.claude = spanned(flag),
+            ("abilities.enforcement", _) => match Enforcement::parse(&value) {
+                Some(level) => config.abilities.enforcement = Some(Spanned::new(level, Span::default())),
+                None => bad(name, &value, "one of strict, normal, loose"),
+            },
+            ("abilities.directories", _) => config.abilities.directories = folders(),
+            ("skills.directories", _) => config.skills.directories = folders(),
+            _ => bad(name, &value, "true or false"),
+        }
+    }
+    Reading { config, problems }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_configuration_is_read() {
+        let reading = read(
+            "abilities:\n  enabled: true\n  auto_trigger: true\n  enforcement: strict\n  directories:\n    - .opencode/abilities\nagents:\n  deploy-agent:\n    abilities: [deploy/production, deploy/staging]\nsecrets:\n  token: { env: TOKEN }\nskills: { claude: false }\n",
+        );
+        assert_eq!(reading.problems, []);
+        assert_eq!(reading.config.abilities.directories[0].value, ".opencode/abilities");
+        assert_eq!(reading.config.secrets[0].1.value, SecretSource::Env("TOKEN".into()));
+        assert_eq!(read("").problems, []);
+    }
+
+    #[test]
+    fn a_secret_has_exactly_one_source() {
+        for source in ["secrets: { a: {} }", "secrets: { a: { env: X, file: y } }"] {
+            assert_eq!(read(source).problems.len(), 1, "{source}");
+        }
+    }
+
+    #[test]
+    fn the_environment_overrides_and_is_checked_too() {
+        let reading = overrides(|name| match name {
+            "ABIDE_ABILITIES_ENFORCEMENT" => Some("hard".into()),
+            "ABIDE_ABILITIES_ENABLED" => Some("maybe".into()),
+            "ABIDE_SKILLS_CLAUDE" => Some("0".into()),
+            "ABIDE_ABILITIES_DIRECTORIES" => Some("a:b".into()),
+            _ => None,
+        });
+        let messages: Vec<&str> = reading.problems.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "ABIDE_ABILITIES_ENABLED=maybe is not true or false",
+                "ABIDE_ABILITIES_ENFORCEMENT=hard is not one of strict, normal, loose"
+            ]
+        );
+        assert!(!reading.config.skills.claude.unwrap().value);
+        assert_eq!(reading.config.abilities.directories.len(), 2);
+    }
+}

@@ -1,0 +1,17 @@
+//! Text ⇄ definition: the one place where each file format is read and printed.
+//!
+//! Reading goes through three doors, each of which only ever adds problems and never stops at the first:
+//! [`text`] (bytes → UTF-8), [`yaml`] (UTF-8 → nodes with spans) and a reader per format
+//! (nodes → definition). The keys of each format are declared once, in [`shape`]; the readers, the JSON
+//! Schema and the reference documentation are all taken from that table.
+#![warn(missing_docs)]
+
+pub mod ability;
+pub mod agent;
+pub mod config;
+mod frontmatter;
+mod read;
+pub mod schema;
+pub mod shape;
+pub mod text;
+pub mod yaml;

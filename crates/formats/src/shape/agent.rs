@@ -1,0 +1,44 @@
+//! The keys of an agent profile's frontmatter.
+
+use super::{ABILITY_NAME, FOREIGN_NAME, Key, Others, Record, Shape};
+use abide_core::definition::PermissionAction;
+
+/// The frontmatter of an agent's Markdown file; the text below it is the system prompt.
+pub static AGENT: Record = Record {
+    name: "agent",
+    doc: "An agent profile: Markdown with frontmatter; the text below it is the system prompt.",
+    others: Others::Foreign,
+    groups: &[&[
+        Key::optional("name", Shape::Name(FOREIGN_NAME), "What the agent is called.")
+            .default("the file's name"),
+        Key::optional("description", Shape::Text, "What the agent is for."),
+        Key::optional("model", Shape::Text, "The model it uses, as `provider/model`."),
+        Key::optional(
+            "tools",
+            Shape::AnyOf(&[Shape::Text, Shape::List(&Shape::Text, 0), Shape::Map("^.+$", &Shape::Bool)]),
+            "The tools it has: names separated by commas, a list, or a mapping from names to true or false.",
+        ),
+        Key::optional(
+            "permission",
+            Shape::AnyOf(&[
+                Shape::Choice(PermissionAction::WORDS),
+                Shape::Map(
+                    "^.+$",
+                    &Shape::AnyOf(&[
+                        Shape::Choice(PermissionAction::WORDS),
+                        Shape::Map("^.+$", &Shape::Choice(PermissionAction::WORDS)),
+                    ]),
+                ),
+            ]),
+            "Rules for single calls, by tool and wildcard; the last one that matches wins.",
+        ),
+        Key::optional(
+            "capabilities",
+            Shape::OneOrMany(&Shape::Text),
+            "The capabilities it is given, in order.",
+        ),
+        Key::optional("abilities", Shape::OneOrMany(&Shape::Name(ABILITY_NAME)), "The abilities it may run.")
+            .default("those that do not name other agents"),
+        Key::optional("skills", Shape::OneOrMany(&Shape::Text), "The skills it may use.").default("all"),
+    ]],
+};

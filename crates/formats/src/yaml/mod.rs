@@ -1,0 +1,16 @@
+//! Text → nodes: YAML 1.2 with a span for every node, every duplicate key found, and hard bounds.
+//!
+//! The parser is `granit-parser`; this module builds a tree of its events. It resolves aliases within a
+//! budget, applies `<<` merges, refuses tags that would build other types, and reads an unquoted `{{…}}`
+//! as the template that it looks like (YAML itself sees a mapping inside a mapping there).
+
+mod emit;
+mod node;
+mod parse;
+mod positions;
+mod scalar;
+
+pub use emit::emit;
+pub use node::{Content, Node, Scalar, Style};
+pub use parse::{Document, parse};
+pub use scalar::Resolved;
