@@ -9,33 +9,36 @@ use abide_core::source::Span;
 pub const LARGEST_FILE: usize = 8 * 1024 * 1024;
 
 /// Returns the text of a definition file, without a byte-order mark.
-pub fn decode(bytes: &[u8]) -> Result<&str, Diagnostic> {
+pub fn decode(bytes: &[u8]) -> Result<&str, Box<Diagnostic>> {
     if bytes.len() > LARGEST_FILE {
-        return Err(too_large(bytes.len() as u64));
+        return Err(Box::new(too_large(bytes.len() as u64)));
     }
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-        return Err(Diagnostic::whole_file(Code::Encoding, "the file is encoded as UTF-16")
-            .help("save it as UTF-8; most editors offer that as \"encoding\""));
+        return Err(Box::new(
+            Diagnostic::whole_file(Code::Encoding, "the file is encoded as UTF-16")
+                .help("save it as UTF-8; most editors offer that as \"encoding\""),
+        ));
     }
     let bytes = bytes.strip_prefix(&[0xEF, 0xBB, 0xBF]).unwrap_or(bytes);
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
             let offset = error.valid_up_to();
-            return Err(Diagnostic::whole_file(
-                Code::Encoding,
-                format!("byte {offset} of the file (0x{:02x}) is not UTF-8", bytes[offset]),
-            )
-            .help("save it as UTF-8; a definition is a text file"));
+            let message = format!("byte {offset} of the file (0x{:02x}) is not UTF-8", bytes[offset]);
+            return Err(Box::new(
+                Diagnostic::whole_file(Code::Encoding, message)
+                    .help("save it as UTF-8; a definition is a text file"),
+            ));
         }
     };
     match text.bytes().position(|byte| byte == 0) {
-        Some(offset) => Err(Diagnostic::new(
-            Code::Encoding,
-            Span::new(offset, offset + 1),
-            "the file contains a NUL byte",
-        )
-        .help("a definition is a text file; remove the byte or save the file as UTF-8")),
+        Some(offset) => {
+            let at = Span::new(offset, offset + 1);
+            Err(Box::new(
+                Diagnostic::new(Code::Encoding, at, "the file contains a NUL byte")
+                    .help("a definition is a text file; remove the byte or save the file as UTF-8"),
+            ))
+        }
         None => Ok(text),
     }
 }
