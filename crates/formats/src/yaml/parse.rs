@@ -409,7 +409,9 @@ mod tests {
         let mut source = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..12 {
             let items = vec![format!("*a{}", level - 1); 9].join(", ");
-            source.push_str(&["a", &level.to_string(), ": &a", &level.to_string(), " [", &items, "]\n"].concat());
+            source.push_str(
+                &["a", &level.to_string(), ": &a", &level.to_string(), " [", &items, "]\n"].concat(),
+            );
         }
         assert_eq!(messages(&source), ["E0105 the file expands to more than 1000000 values"]);
     }

@@ -1,0 +1,63 @@
+//! The configuration that applies to a place: the user's, under the project's, under the environment.
+
+use crate::file::read_text;
+use crate::{FileProblems, Place};
+use abide_core::definition::Config;
+use abide_formats::config;
+use std::path::{Path, PathBuf};
+
+/// The configuration that applies, and where it came from.
+#[derive(Debug, Clone, Default)]
+pub struct Configuration {
+    /// The values.
+    pub config: Config,
+    /// The files that were read, the user's first.
+    pub files: Vec<PathBuf>,
+    /// What is wrong with the files and the overrides.
+    pub problems: Vec<FileProblems>,
+}
+
+impl Configuration {
+    /// Reads the configuration; `variable` looks up an environment variable.
+    pub fn load(place: &Place, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let mut loaded = Self::default();
+        let global = place.config_home.as_ref().map(|folder| folder.join("abide/config.yaml"));
+        let project = place
+            .project_folders()
+            .iter()
+            .map(|folder| folder.join(".abide/config.yaml"))
+            .find(|path| path.exists());
+        for path in [global, project].into_iter().flatten() {
+            loaded.add_file(place, &path);
+        }
+        let overrides = config::overrides(variable);
+        loaded.config = std::mem::take(&mut loaded.config).overlaid(overrides.config);
+        if !overrides.problems.is_empty() {
+            loaded.problems.push(FileProblems {
+                path: PathBuf::from("environment"),
+                shown: "environment".into(),
+                problems: overrides.problems,
+            });
+        }
+        loaded
+    }
+
+    fn add_file(&mut self, place: &Place, path: &Path) {
+        if !path.exists() {
+            return;
+        }
+        self.files.push(path.to_path_buf());
+        let problems = match read_text(path) {
+            Ok(text) => {
+                let reading = config::read(&text);
+                self.config = std::mem::take(&mut self.config).overlaid(reading.config);
+                reading.problems
+            }
+            Err(unreadable) => vec![unreadable.diagnostic()],
+        };
+        if !problems.is_empty() {
+            let shown = place.shown(path).into();
+            self.problems.push(FileProblems { path: path.to_path_buf(), shown, problems });
+        }
+    }
+}
