@@ -3,6 +3,7 @@
 mod data;
 mod duration;
 pub mod expression;
+pub mod shell;
 pub mod template;
 
 pub use data::Value;
