@@ -9,6 +9,7 @@ mod expressions;
 mod graph;
 mod inputs;
 mod references;
+mod scripts;
 mod useless;
 mod workflows;
 
@@ -36,6 +37,7 @@ pub fn ability(ability: &Ability, steps: Steps) -> Vec<Diagnostic> {
     inputs::check(ability, &mut problems);
     graph::check(ability, steps, &mut problems);
     expressions::check(ability, steps, &mut problems);
+    scripts::check(ability, &mut problems);
     approvals::check(ability, &mut problems);
     useless::check(ability, &mut problems);
     problems

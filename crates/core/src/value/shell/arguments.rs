@@ -45,7 +45,9 @@ impl Scanner {
                 }
             }
             // These are read as command words, so that no argument is left.
-            Program::Wrapper | Program::Launcher | Program::Command => self.simple().position = Position::Command,
+            Program::Wrapper | Program::Launcher | Program::Command => {
+                self.simple().position = Position::Command
+            }
             Program::Let => self.sink(range, Evaluates::Names, RefusalKind::Arithmetic),
             Program::Names => self.sink(range, Evaluates::Expansions, RefusalKind::Builtin),
             Program::Read => {
@@ -117,7 +119,8 @@ impl Scanner {
             matches!(
                 program(word),
                 Program::Let | Program::Names | Program::Read | Program::Declare | Program::Eval(_)
-            ) || word == b"printf" || word == b"test"
+            ) || word == b"printf"
+                || word == b"test"
         };
         let evaluates = text.windows(2).any(|pair| matches!(pair, b"((" | b"$[" | b"[[" | b"{!" | b"@P"))
             || text.contains(&b'[')

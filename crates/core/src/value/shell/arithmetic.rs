@@ -72,7 +72,9 @@ impl Scanner {
                     self.at += 1;
                     return;
                 }
-                Symbol::Byte(b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'\\' | b'`' | b'\'' | b'"' | b'\n')
+                Symbol::Byte(
+                    b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'\\' | b'`' | b'\'' | b'"' | b'\n',
+                )
                 | Symbol::End => return self.lose("quotes stand in arithmetic or a subscript"),
                 Symbol::Byte(_) => self.at += 1,
                 symbol @ (Symbol::Value | Symbol::Raw) => self.placeholder(symbol, Reference::Quoted),
@@ -93,7 +95,9 @@ impl Scanner {
                 self.at += 1;
                 self.close();
             }
-            Symbol::Byte(b'\\') if matches!(self.peek(1), Symbol::Byte(byte) if byte != b'\n') => self.at += 2,
+            Symbol::Byte(b'\\') if matches!(self.peek(1), Symbol::Byte(byte) if byte != b'\n') => {
+                self.at += 2
+            }
             Symbol::Byte(b'\n') => self.quoted_newline(),
             Symbol::Byte(b'<') if self.sees(1, b'<') => {
                 self.lose("a here-document begins inside backticks");

@@ -73,7 +73,8 @@ impl Scanner {
         let at = self.at;
         let before_subscript = self.word_before_subscript();
         let list = self.list();
-        if list.simple.position != Position::Command || list.redirect.is_some() || list.case_part().is_some() {
+        if list.simple.position != Position::Command || list.redirect.is_some() || list.case_part().is_some()
+        {
             return;
         }
         let Some(word) = &list.word else { return };
@@ -148,7 +149,11 @@ impl Scanner {
                 self.command_newline();
             }
             _ => {
-                self.at += if next == Symbol::Byte(byte) || (byte == b'|' && next == Symbol::Byte(b'&')) { 2 } else { 1 };
+                self.at += if next == Symbol::Byte(byte) || (byte == b'|' && next == Symbol::Byte(b'&')) {
+                    2
+                } else {
+                    1
+                };
                 self.end_command(false);
             }
         }
@@ -292,7 +297,8 @@ impl Scanner {
         }
         let start = self.at;
         match if self.list().simple.reserved { word.reserved() } else { b"" } {
-            b"if" | b"then" | b"else" | b"elif" | b"do" | b"while" | b"until" | b"{" | b"!" | b"time" | b"coproc" => {
+            b"if" | b"then" | b"else" | b"elif" | b"do" | b"while" | b"until" | b"{" | b"!" | b"time"
+            | b"coproc" => {
                 self.list().simple = Simple::new(start, Position::Command);
             }
             b"fi" | b"done" | b"}" => self.list().simple.position = Position::After,
@@ -365,6 +371,18 @@ impl Scanner {
 fn is_reserved(word: &[u8]) -> bool {
     matches!(
         word,
-        b"if" | b"then" | b"else" | b"elif" | b"fi" | b"do" | b"done" | b"while" | b"until" | b"{" | b"}" | b"esac" | b"!"
+        b"if"
+            | b"then"
+            | b"else"
+            | b"elif"
+            | b"fi"
+            | b"do"
+            | b"done"
+            | b"while"
+            | b"until"
+            | b"{"
+            | b"}"
+            | b"esac"
+            | b"!"
     )
 }

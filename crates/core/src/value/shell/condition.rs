@@ -62,7 +62,9 @@ impl Scanner {
                     }
                 }
             }
-            b';' | b'&' | b'|' | b')' if condition.word.as_ref().is_some_and(|word| word.reserved() == b"]]") => {
+            b';' | b'&' | b'|' | b')'
+                if condition.word.as_ref().is_some_and(|word| word.reserved() == b"]]") =>
+            {
                 self.condition_word();
             }
             b'&' | b'|' if doubled => {

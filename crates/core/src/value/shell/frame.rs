@@ -192,12 +192,7 @@ impl Simple {
 
 impl Commands {
     pub(super) fn new(start: usize) -> Self {
-        Self {
-            word: None,
-            redirect: None,
-            simple: Simple::new(start, Position::Command),
-            open: Vec::new(),
-        }
+        Self { word: None, redirect: None, simple: Simple::new(start, Position::Command), open: Vec::new() }
     }
 
     /// Returns where in the innermost `case` the scanner is, if it is not among its commands.
@@ -296,7 +291,15 @@ pub(super) struct Word {
 
 impl Word {
     pub(super) fn new(start: usize) -> Self {
-        Self { start, text: Vec::new(), literal: true, quoted: false, assigns: None, value: false, splits: false }
+        Self {
+            start,
+            text: Vec::new(),
+            literal: true,
+            quoted: false,
+            assigns: None,
+            value: false,
+            splits: false,
+        }
     }
 
     /// Adds a byte of fixed text.

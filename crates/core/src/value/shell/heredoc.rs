@@ -23,7 +23,8 @@ impl Scanner {
         let start = self.at;
         loop {
             match self.peek(0) {
-                Symbol::Byte(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')') | Symbol::End => {
+                Symbol::Byte(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+                | Symbol::End => {
                     break;
                 }
                 Symbol::Byte(quote @ (b'\'' | b'"')) => {
@@ -32,7 +33,8 @@ impl Scanner {
                     while !self.sees(0, quote) {
                         match self.peek(0) {
                             Symbol::Byte(b'\\' | b'`' | b'$' | b'\n' | b'\'' | b'"') | Symbol::End => {
-                                return self.lose("the delimiter of a here-document is quoted in a complicated way");
+                                return self
+                                    .lose("the delimiter of a here-document is quoted in a complicated way");
                             }
                             Symbol::Byte(byte) => heredoc.delimiter.push(byte),
                             Symbol::Value | Symbol::Raw => return self.heredoc_delimiter_placeholder(),
@@ -45,7 +47,10 @@ impl Scanner {
                     heredoc.expands = false;
                     match self.peek(1) {
                         Symbol::Byte(byte) if byte != b'\n' => heredoc.delimiter.push(byte),
-                        _ => return self.lose("the delimiter of a here-document is quoted in a complicated way"),
+                        _ => {
+                            return self
+                                .lose("the delimiter of a here-document is quoted in a complicated way");
+                        }
                     }
                     self.at += 2;
                 }
@@ -96,7 +101,8 @@ impl Scanner {
     }
 
     pub(super) fn heredoc_step(&mut self, symbol: Symbol) {
-        let Some(FrameKind::Heredoc(Heredoc { expands, .. })) = self.frames.last().map(|frame| &frame.kind) else {
+        let Some(FrameKind::Heredoc(Heredoc { expands, .. })) = self.frames.last().map(|frame| &frame.kind)
+        else {
             return;
         };
         match (symbol, *expands) {
@@ -140,7 +146,8 @@ impl Scanner {
 
     /// Returns whether the next line ends a here-document that the current context stands in.
     pub(super) fn heredoc_delimiter_follows(&self) -> bool {
-        self.frames.iter().any(|frame| matches!(frame.kind, FrameKind::Heredoc(_))) && self.delimiter_line().is_some()
+        self.frames.iter().any(|frame| matches!(frame.kind, FrameKind::Heredoc(_)))
+            && self.delimiter_line().is_some()
     }
 
     /// Returns the length of the current line if it is the delimiter of the innermost here-document.

@@ -48,8 +48,7 @@ impl Scanner {
             let why = RefusalKind::Subscript;
             let subscript = self.at;
             self.at += 1;
-            return self
-                .open(subscript, FrameKind::Evaluated { closer: Closer::Bracket, depth: 0, why });
+            return self.open(subscript, FrameKind::Evaluated { closer: Closer::Bracket, depth: 0, why });
         }
         let colon = usize::from(self.sees(0, b':'));
         match self.peek(colon) {
@@ -71,8 +70,7 @@ impl Scanner {
                 self.at += 1;
                 self.open(start, FrameKind::Parameter(frame));
                 let why = RefusalKind::Arithmetic;
-                return self
-                    .open(self.at, FrameKind::Evaluated { closer: Closer::Brace, depth: 0, why });
+                return self.open(self.at, FrameKind::Evaluated { closer: Closer::Brace, depth: 0, why });
             }
             Symbol::Byte(b'@') => {
                 // `${X@P}` expands the content of X once more.

@@ -90,7 +90,8 @@ impl Scanner {
         let declares = list.simple.program == Program::Declare && list.simple.position == Position::Argument;
         let Some(word) = &mut list.word else { return false };
         let name = word.text.strip_suffix(b"=").map(|name| name.strip_suffix(b"+").unwrap_or(name));
-        let Some(name) = name.filter(|name| word.literal && !word.quoted && super::symbol::is_name(name)) else {
+        let Some(name) = name.filter(|name| word.literal && !word.quoted && super::symbol::is_name(name))
+        else {
             return false;
         };
         if word.assigns.is_none() && !declares {

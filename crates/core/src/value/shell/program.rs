@@ -59,13 +59,12 @@ pub(super) fn program(word: &[u8]) -> Program {
     let Ok(base) = std::str::from_utf8(base) else { return Program::Ordinary };
     match base {
         "builtin" | "exec" | "time" | "coproc" => Program::Wrapper,
-        "env" | "sudo" | "doas" | "nohup" | "nice" | "ionice" | "setsid" | "timeout" | "stdbuf" | "chroot" | "flock"
-        | "xargs" | "busybox" | "unshare" | "strace" => Program::Launcher,
+        "env" | "sudo" | "doas" | "nohup" | "nice" | "ionice" | "setsid" | "timeout" | "stdbuf"
+        | "chroot" | "flock" | "xargs" | "busybox" | "unshare" | "strace" => Program::Launcher,
         "command" => Program::Command,
         "let" => Program::Let,
-        "unset" | "wait" | "enable" | "complete" | "compgen" | "compopt" | "bind" | "fc" | "hash" | "jobs" => {
-            Program::Names
-        }
+        "unset" | "wait" | "enable" | "complete" | "compgen" | "compopt" | "bind" | "fc" | "hash"
+        | "jobs" => Program::Names,
         "read" | "getopts" | "mapfile" | "readarray" => Program::Read,
         "declare" | "typeset" | "local" | "readonly" | "export" | "integer" => Program::Declare,
         "printf" => Program::Printf,
@@ -82,9 +81,11 @@ pub(super) fn program(word: &[u8]) -> Program {
 pub(super) fn interpreter(base: &str) -> Option<Code> {
     let unversioned = base.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
     Some(match unversioned {
-        "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "fish" | "su" | "runuser" | "python" | "pypy"
-        | "psql" | "script" => Code::After("c"),
-        "perl" | "ruby" | "lua" | "luajit" | "Rscript" | "osascript" | "mysql" | "mariadb" => Code::After("eE"),
+        "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "fish" | "su" | "runuser" | "python"
+        | "pypy" | "psql" | "script" => Code::After("c"),
+        "perl" | "ruby" | "lua" | "luajit" | "Rscript" | "osascript" | "mysql" | "mariadb" => {
+            Code::After("eE")
+        }
         "node" | "nodejs" | "bun" | "deno" => Code::After("ep"),
         "php" => Code::After("rBRE"),
         "pwsh" | "powershell" | "cmd" | "ssh" | "watch" | "parallel" | "sqlite" => Code::All,
@@ -121,11 +122,42 @@ pub(super) fn takes_code_late(base: &[u8]) -> bool {
 pub(super) fn is_evaluated(name: &[u8]) -> bool {
     matches!(
         name,
-        b"PS0" | b"PS1" | b"PS2" | b"PS3" | b"PS4" | b"PROMPT_COMMAND" | b"ENV" | b"BASH_ENV" | b"SHELLOPTS"
-            | b"BASHOPTS" | b"RANDOM" | b"SRANDOM" | b"SECONDS" | b"LINENO" | b"HISTCMD" | b"OPTIND" | b"OPTERR"
-            | b"BASHPID" | b"BASH_SUBSHELL" | b"EPOCHSECONDS" | b"EPOCHREALTIME" | b"UID" | b"EUID" | b"PPID"
-            | b"MAILCHECK" | b"MAILPATH" | b"MAIL" | b"HISTSIZE" | b"HISTFILESIZE" | b"TMOUT" | b"GROUPS"
-            | b"DIRSTACK" | b"FUNCNAME" | b"PIPESTATUS" | b"COMP_WORDS" | b"COMP_CWORD"
+        b"PS0"
+            | b"PS1"
+            | b"PS2"
+            | b"PS3"
+            | b"PS4"
+            | b"PROMPT_COMMAND"
+            | b"ENV"
+            | b"BASH_ENV"
+            | b"SHELLOPTS"
+            | b"BASHOPTS"
+            | b"RANDOM"
+            | b"SRANDOM"
+            | b"SECONDS"
+            | b"LINENO"
+            | b"HISTCMD"
+            | b"OPTIND"
+            | b"OPTERR"
+            | b"BASHPID"
+            | b"BASH_SUBSHELL"
+            | b"EPOCHSECONDS"
+            | b"EPOCHREALTIME"
+            | b"UID"
+            | b"EUID"
+            | b"PPID"
+            | b"MAILCHECK"
+            | b"MAILPATH"
+            | b"MAIL"
+            | b"HISTSIZE"
+            | b"HISTFILESIZE"
+            | b"TMOUT"
+            | b"GROUPS"
+            | b"DIRSTACK"
+            | b"FUNCNAME"
+            | b"PIPESTATUS"
+            | b"COMP_WORDS"
+            | b"COMP_CWORD"
     ) || (name.starts_with(b"BASH_") && name != b"BASH_REMATCH")
 }
 
@@ -133,9 +165,29 @@ pub(super) fn is_evaluated(name: &[u8]) -> bool {
 pub(super) fn is_run_by_programs(name: &[u8]) -> bool {
     matches!(
         name,
-        b"PATH" | b"LD_PRELOAD" | b"LD_LIBRARY_PATH" | b"DYLD_INSERT_LIBRARIES" | b"EDITOR" | b"VISUAL" | b"PAGER"
-            | b"LESSOPEN" | b"GIT_SSH" | b"GIT_SSH_COMMAND" | b"GIT_EDITOR" | b"GIT_PAGER" | b"GIT_ASKPASS"
-            | b"GIT_EXTERNAL_DIFF" | b"NODE_OPTIONS" | b"PERL5OPT" | b"PERL5LIB" | b"RUBYOPT" | b"PYTHONSTARTUP"
-            | b"PYTHONPATH" | b"JAVA_TOOL_OPTIONS" | b"RSYNC_RSH" | b"BROWSER" | b"SHELL"
+        b"PATH"
+            | b"LD_PRELOAD"
+            | b"LD_LIBRARY_PATH"
+            | b"DYLD_INSERT_LIBRARIES"
+            | b"EDITOR"
+            | b"VISUAL"
+            | b"PAGER"
+            | b"LESSOPEN"
+            | b"GIT_SSH"
+            | b"GIT_SSH_COMMAND"
+            | b"GIT_EDITOR"
+            | b"GIT_PAGER"
+            | b"GIT_ASKPASS"
+            | b"GIT_EXTERNAL_DIFF"
+            | b"NODE_OPTIONS"
+            | b"PERL5OPT"
+            | b"PERL5LIB"
+            | b"RUBYOPT"
+            | b"PYTHONSTARTUP"
+            | b"PYTHONPATH"
+            | b"JAVA_TOOL_OPTIONS"
+            | b"RSYNC_RSH"
+            | b"BROWSER"
+            | b"SHELL"
     )
 }

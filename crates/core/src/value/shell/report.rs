@@ -94,7 +94,9 @@ pub enum RefusalKind {
     #[error("the placeholder is assigned to a variable whose content the shell evaluates")]
     SpecialVariable,
     /// Assigned by a declaration that bash may read as an array.
-    #[error("the placeholder is assigned by a declaration that bash may read as an array, with commands in it")]
+    #[error(
+        "the placeholder is assigned by a declaration that bash may read as an array, with commands in it"
+    )]
     ArrayDeclaration,
     /// Assigned to a variable that is evaluated elsewhere.
     #[error("the value reaches `{variable}`, which the shell evaluates as code elsewhere in the script")]
@@ -136,15 +138,21 @@ impl RefusalKind {
             Self::VariableName => "use a fixed name and assign the value to it: NAME={{inputs.x}}",
             Self::FunctionName => "use a fixed name and pass the value as an argument",
             Self::Builtin => "use a fixed argument, chosen with `case {{inputs.x}} in … esac`",
-            Self::OptionPosition => "write a fixed first argument, as in printf '%s\\n' {{inputs.x}} or set -- {{inputs.x}}",
+            Self::OptionPosition => {
+                "write a fixed first argument, as in printf '%s\\n' {{inputs.x}} or set -- {{inputs.x}}"
+            }
             Self::TestOperator => "write the operator yourself: [ {{inputs.a}} = {{inputs.b}} ]",
             Self::ChosenCommand => "choose the command with `case {{inputs.x}} in … esac`",
             Self::FormatArgument => "write the format yourself: printf '%s: %s\\n' {{inputs.a}} {{inputs.b}}",
             Self::Descriptor => "write >{{inputs.file}} 2>&1, with a fixed number after the `&`",
             Self::SpecialVariable => "assign it to a variable with a name of your own",
-            Self::ArrayDeclaration => "assign it without the declaration, or on a line of its own: NAME={{inputs.x}}",
+            Self::ArrayDeclaration => {
+                "assign it without the declaration, or on a line of its own: NAME={{inputs.x}}"
+            }
             Self::Unterminated => "close every quote, bracket and here-document",
-            Self::Unsure(_) => "write this part more plainly, or move it into a script file that takes the value as an argument",
+            Self::Unsure(_) => {
+                "write this part more plainly, or move it into a script file that takes the value as an argument"
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::flow::{Evaluates, Flow, Sink};
 use super::frame::{
-    Commands, Closer, DEEPEST, Frame, FrameKind, Heredoc, Operation, Quoting, Reference, Word,
+    Closer, Commands, DEEPEST, Frame, FrameKind, Heredoc, Operation, Quoting, Reference, Word,
 };
 use super::report::{Analysis, Lint, LintKind, Refusal, RefusalKind};
 use super::symbol::{Symbol, continues_name, symbols};
@@ -286,7 +286,10 @@ impl Scanner {
                 }
                 self.at += 1;
                 let single = symbol == Symbol::Byte(b'\'');
-                self.open(start, if single { FrameKind::Single } else { FrameKind::Double { nested: false } });
+                self.open(
+                    start,
+                    if single { FrameKind::Single } else { FrameKind::Double { nested: false } },
+                );
             }
             Symbol::Byte(b'\\') => self.escape(true),
             Symbol::Byte(b'$') => self.dollar(Quoting::Bare),
