@@ -33,7 +33,7 @@ pub enum Unreadable {
 
 impl Unreadable {
     /// Returns the same as a diagnostic about the file.
-    pub(crate) fn diagnostic(self) -> Diagnostic {
+    pub fn diagnostic(self) -> Diagnostic {
         match self {
             Self::NotText(diagnostic) => *diagnostic,
             Self::Io { source, .. } => {

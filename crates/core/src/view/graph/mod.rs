@@ -4,6 +4,7 @@
 //! so a plan, a run or a half-written file can be drawn alike. Labels are hostile, edges may be nonsense:
 //! every form escapes for its own language, and `dag` throws out what cannot be drawn.
 
+mod ability;
 mod dag;
 mod dot;
 mod label;
