@@ -49,6 +49,12 @@ macro_rules! codes {
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title),+ }
             }
+
+            /// Returns the page that `abide explain` shows: why the rule exists, an example that breaks it
+            /// and one that keeps it, as Markdown.
+            pub fn page(self) -> &'static str {
+                match self { $(Self::$name => include_str!(concat!("pages/", $id, ".md"))),+ }
+            }
         }
     };
 }
@@ -149,6 +155,15 @@ mod tests {
         for code in Code::ALL {
             let letter = if code.severity() == Severity::Error { 'E' } else { 'W' };
             assert!(code.id().starts_with(letter), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_page_starts_with_its_code_and_title_and_explains_them() {
+        for code in Code::ALL {
+            let (first, rest) = code.page().split_once("\n\n").unwrap();
+            assert_eq!(first, format!("# {code}: {}", code.title()));
+            assert!(rest.len() > 200, "{code}");
         }
     }
 
