@@ -1,6 +1,73 @@
-//! The command line of abide.
+//! The command line of abide: the only place that wires things together.
 //!
-//! [`ui`] turns what abide knows into what a person or a program reads; it returns text and prints nothing.
+//! [`args`] says what can be typed, [`commands`] what happens then, [`ui`] how it looks. [`main`] takes
+//! everything that it touches as arguments, so a test can run it like a user does.
 #![warn(missing_docs)]
 
+pub mod args;
+mod commands;
+mod exit;
+mod failure;
+pub mod reference;
+mod session;
 pub mod ui;
+
+pub use exit::Exit;
+pub use failure::Failure;
+pub use session::Surroundings;
+
+use args::{Arguments, Command};
+use clap::Parser as _;
+use session::Session;
+use std::ffi::OsString;
+use std::io::Write;
+
+/// Runs one command line and returns how it ended.
+pub fn main(
+    surroundings: &Surroundings,
+    arguments: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    talk: &mut dyn Write,
+) -> Exit {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let text = error.render();
+            // Help and the version were asked for: they are data.
+            if error.use_stderr() {
+                let _ = write!(talk, "{text}");
+                return Exit::Usage;
+            }
+            let _ = write!(out, "{text}");
+            return Exit::Done;
+        }
+    };
+    match run(surroundings, &arguments, out, talk) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            // There is nobody left to tell when standard error is closed too.
+            let _ = write!(talk, "{failure}");
+            failure.exit
+        }
+    }
+}
+
+fn run(
+    surroundings: &Surroundings,
+    arguments: &Arguments,
+    out: &mut dyn Write,
+    talk: &mut dyn Write,
+) -> Result<Exit, Failure> {
+    let mut session = Session::open(surroundings, &arguments.shared, out, talk)?;
+    match &arguments.command {
+        Command::Init(arguments) => commands::init(&mut session, arguments),
+        Command::List => commands::list(&mut session),
+        Command::Show(arguments) => commands::show(&mut session, arguments),
+        Command::Validate(arguments) => commands::validate(&mut session, arguments),
+        Command::Graph(arguments) => commands::graph(&mut session, arguments),
+        Command::Schema(arguments) => commands::schema(&mut session, arguments),
+        Command::Explain(arguments) => commands::explain(&mut session, arguments),
+        Command::Completions(arguments) => commands::completions(&mut session, arguments),
+        Command::Doctor => commands::doctor(&mut session),
+    }
+}

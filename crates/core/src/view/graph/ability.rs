@@ -54,13 +54,7 @@ fn node(step: &Step) -> Node {
         detail.push(format!("when {}", **when));
     }
     let title = step.description.as_ref().map_or(step.id.as_str(), |description| description.as_str());
-    Node {
-        id: step.id.to_string(),
-        kind,
-        title: first_line(title),
-        detail,
-        conditional: step.when.is_some(),
-    }
+    Node { id: step.id.to_string(), kind, title: first_line(title), detail, conditional: step.when.is_some() }
 }
 
 /// Returns the first line that says something.

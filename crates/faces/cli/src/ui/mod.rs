@@ -1,7 +1,9 @@
 //! Everything that is printed, made as text first, so that it can be tested without a terminal.
 
 pub mod diagnostics;
+pub mod json;
 mod style;
+pub mod table;
 pub mod visible;
 
 pub(crate) use style::Ink;

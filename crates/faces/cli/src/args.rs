@@ -1,0 +1,189 @@
+//! The command line, as clap reads it; the texts here are the `--help` and the reference page.
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// Makes AI agents follow the workflow.
+///
+/// Abilities are workflows in YAML that are enforced, validated and resumable. abide finds them, explains
+/// them, draws them, and says everything that is wrong with them.
+#[derive(Debug, Parser)]
+#[command(name = "abide", version, propagate_version = true, after_help = after_help())]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Options of every command.
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+fn after_help() -> String {
+    use std::fmt::Write as _;
+    let mut text = String::from("Exit codes:\n");
+    for (exit, meaning) in crate::Exit::ALL {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {}  {meaning}", exit.code());
+    }
+    text
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Shared {
+    /// Work as if started in this folder
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: Option<PathBuf>,
+    /// Print one JSON document to standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a first ability that works, with a schema for editors
+    Init(InitArguments),
+    /// List the abilities that are found, the broken and the shadowed ones too
+    List,
+    /// Show everything about one ability
+    Show(ShowArguments),
+    /// Find everything that is wrong with abilities and the configuration
+    Validate(ValidateArguments),
+    /// Draw the steps of an ability
+    Graph(GraphArguments),
+    /// Print the JSON Schema of a file format
+    Schema(SchemaArguments),
+    /// Explain the code of a problem
+    Explain(ExplainArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+    /// Check that abide can work here
+    Doctor,
+}
+
+/// Arguments of `abide init`.
+#[derive(Debug, Args)]
+pub struct InitArguments {
+    /// The project's folder
+    #[arg(value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+}
+
+/// Arguments of `abide show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The ability
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Print it as YAML, in the order of the reference
+    #[arg(long)]
+    pub yaml: bool,
+}
+
+/// Arguments of `abide validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArguments {
+    /// Abilities by name, or ability files by path; all abilities when none is given
+    #[arg(value_name = "NAME", conflicts_with = "all")]
+    pub names: Vec<String>,
+    /// All abilities, agents and the configuration
+    #[arg(long)]
+    pub all: bool,
+    /// How to print what is found
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub format: Report,
+    /// Fail on warnings too
+    #[arg(long)]
+    pub deny_warnings: bool,
+    /// Stay, and validate again whenever a file changes
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// How problems are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Report {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For editors and CI
+    Sarif,
+}
+
+/// Arguments of `abide graph`.
+#[derive(Debug, Args)]
+pub struct GraphArguments {
+    /// The ability
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// What to draw
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t = Drawing::Text)]
+    pub format: Drawing,
+    /// Write to this file instead of standard output
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// What `abide graph` draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Drawing {
+    /// A tree for the terminal
+    Text,
+    /// A Mermaid flowchart, for Markdown
+    Mermaid,
+    /// Graphviz
+    Dot,
+    /// A picture
+    Svg,
+}
+
+/// Arguments of `abide schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArguments {
+    /// The file format
+    #[arg(value_enum, value_name = "FORMAT", default_value_t = SchemaFormat::Ability)]
+    pub format: SchemaFormat,
+}
+
+/// A file format with a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaFormat {
+    /// ability.yaml
+    Ability,
+    /// config.yaml
+    Config,
+    /// The frontmatter of an agent profile
+    Agent,
+}
+
+/// Arguments of `abide explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// The code, such as E0302; all codes are listed when none is given
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
+}
+
+/// Arguments of `abide completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,156 @@
+//! `abide validate [NAME…]`
+
+use crate::args::{Report, ValidateArguments};
+use crate::session::{Session, find};
+use crate::ui::diagnostics::{Counts, FileReport, render_terminal, summary, to_json, to_sarif};
+use crate::{Exit, Failure};
+use abide_catalog::{Catalog, Listing, Watch, read_text};
+use abide_core::diagnostic::Diagnostic;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often a watch that sees nothing looks whether it is still wanted.
+const PATIENCE: Duration = Duration::from_hours(1);
+
+pub(crate) fn validate(session: &mut Session<'_>, arguments: &ValidateArguments) -> Result<Exit, Failure> {
+    let mut catalog = session.catalog();
+    if !arguments.watch {
+        return once(session, &mut catalog, arguments);
+    }
+    let failed = |error: abide_catalog::WatchError| Failure::new(Exit::System, error.to_string());
+    let mut watch = Watch::start(&catalog).map_err(failed)?;
+    loop {
+        match once(session, &mut catalog, arguments) {
+            Err(failure) if failure.exit == Exit::NotFound => session.say(&failure.to_string())?,
+            other => {
+                other?;
+            }
+        }
+        session.say("waiting for changes; Ctrl-C ends\n")?;
+        while !watch.wait(&catalog, PATIENCE).map_err(failed)? {}
+        catalog.reconfigure(session.configuration());
+    }
+}
+
+/// One file and what is wrong with it.
+struct Checked {
+    shown: String,
+    source: Option<String>,
+    problems: Vec<Diagnostic>,
+}
+
+fn once(
+    session: &mut Session<'_>,
+    catalog: &mut Catalog,
+    arguments: &ValidateArguments,
+) -> Result<Exit, Failure> {
+    let listing = catalog.scan();
+    let files = if arguments.names.is_empty() {
+        everything(&listing)
+    } else {
+        named(session, &listing, &arguments.names)?
+    };
+    let reports: Vec<FileReport<'_>> = files
+        .iter()
+        .map(|file| FileReport {
+            path: &file.shown,
+            source: file.source.as_deref(),
+            problems: &file.problems,
+        })
+        .collect();
+    let sources = |shown: &str| {
+        let path =
+            listing.abilities.iter().find(|entry| &*entry.shown == shown).map(|entry| entry.path.clone());
+        path.and_then(|path| read_text(&path).ok())
+    };
+    match arguments.format {
+        Report::Json => session.print(&to_json(&reports, &sources))?,
+        Report::Text if session.json => session.print(&to_json(&reports, &sources))?,
+        Report::Sarif => session.print(&to_sarif(&reports, &sources))?,
+        Report::Text => {
+            let mut first = true;
+            for report in reports.iter().filter(|report| !report.problems.is_empty()) {
+                if !first {
+                    session.print("\n")?;
+                }
+                first = false;
+                session.print(&render_terminal(report, session.style, &sources))?;
+            }
+            if !first {
+                session.print("\n")?;
+            }
+            session.print(&format!("{}\n", conclusion(&listing, &reports, arguments)))?;
+        }
+    }
+    let counts = Counts::of(&reports);
+    let failed = counts.errors > 0 || (arguments.deny_warnings && counts.warnings > 0);
+    Ok(if failed { Exit::Problems } else { Exit::Done })
+}
+
+fn conclusion(listing: &Listing, reports: &[FileReport<'_>], arguments: &ValidateArguments) -> String {
+    let counts = Counts::of(reports);
+    if counts.errors + counts.warnings > 0 {
+        return summary(reports);
+    }
+    match (listing.abilities.len(), &arguments.names[..]) {
+        (0, []) => {
+            "nothing to validate: no abilities were found (`abide init` writes a first one)".to_owned()
+        }
+        (_, [only]) => format!("{only} is valid"),
+        (_, names) if !names.is_empty() => format!("all {} are valid", names.len()),
+        (1, _) => "1 ability is valid".to_owned(),
+        (count, _) => format!("all {count} abilities are valid"),
+    }
+}
+
+fn checked(shown: &str, path: &Path, problems: &[Diagnostic]) -> Checked {
+    // Only a file with problems is shown, so only its text is needed.
+    let source = if problems.is_empty() { None } else { read_text(path).ok() };
+    Checked { shown: shown.to_owned(), source, problems: problems.to_vec() }
+}
+
+fn everything(listing: &Listing) -> Vec<Checked> {
+    let others = listing.others.iter().map(|file| checked(&file.shown, &file.path, &file.problems));
+    let abilities = listing.abilities.iter().map(|entry| {
+        // A file that loses to another is not used, so only the fact that it does is worth a word.
+        let problems = if entry.shadowed_by.is_some() {
+            entry.problems.iter().filter(|problem| problem.at.is_none()).cloned().collect::<Vec<_>>()
+        } else {
+            entry.problems.clone()
+        };
+        checked(&entry.shown, &entry.path, &problems)
+    });
+    others.chain(abilities).collect()
+}
+
+fn named(session: &Session<'_>, listing: &Listing, names: &[String]) -> Result<Vec<Checked>, Failure> {
+    names
+        .iter()
+        .map(|name| match find(listing, name) {
+            Ok(entry) => Ok(checked(&entry.shown, &entry.path, &entry.problems)),
+            Err(failure) => by_path(session, listing, name).ok_or(failure),
+        })
+        .collect()
+}
+
+/// Finds an ability file by its path; one that the catalog does not look at is validated on its own.
+fn by_path(session: &Session<'_>, listing: &Listing, name: &str) -> Option<Checked> {
+    let path: PathBuf = session.place.start.join(name);
+    let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let path = path.canonicalize().ok().filter(|path| is_yaml && path.is_file())?;
+    let known =
+        listing.abilities.iter().find(|entry| entry.path.canonicalize().is_ok_and(|known| known == path));
+    if let Some(entry) = known {
+        return Some(checked(&entry.shown, &entry.path, &entry.problems));
+    }
+    Some(match read_text(&path) {
+        Ok(source) => {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let problems = abide_formats::ability::read(&source, stem).problems;
+            Checked { shown: name.to_owned(), source: Some(source), problems }
+        }
+        Err(unreadable) => {
+            Checked { shown: name.to_owned(), source: None, problems: vec![unreadable.diagnostic()] }
+        }
+    })
+}

@@ -1,0 +1,48 @@
+//! What the process tells its caller when it ends.
+//!
+//! Scripts and agents branch on these numbers, so they never change their meaning.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything that was asked for was done.
+    Done,
+    /// Something that was looked at is not in order: a definition has errors, a check of `doctor` failed.
+    Problems,
+    /// The command line could not be understood.
+    Usage,
+    /// What was named does not exist.
+    NotFound,
+    /// The system refused: a file could not be read or written.
+    System,
+}
+
+impl Exit {
+    /// Every way to end, with its meaning, for the documentation.
+    pub const ALL: &[(Exit, &str)] = &[
+        (Exit::Done, "everything that was asked for was done"),
+        (Exit::Problems, "something is not in order: a definition has errors, or a check of `doctor` failed"),
+        (Exit::Usage, "the command line could not be understood"),
+        (Exit::NotFound, "what was named does not exist"),
+        (Exit::System, "the system refused: a file could not be read or written"),
+    ];
+
+    /// Returns the number.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Problems => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::System => 4,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

@@ -1,0 +1,44 @@
+//! Why a command could not do what was asked: what, where and what now.
+
+use crate::Exit;
+use std::fmt;
+
+/// A command that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// How the process ends.
+    pub exit: Exit,
+    message: Option<String>,
+    help: Option<String>,
+}
+
+impl Failure {
+    /// Builds a failure with its message.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: Some(message.into()), help: None }
+    }
+
+    /// Builds the end of a command that has said everything already.
+    pub fn silent(exit: Exit) -> Self {
+        Self { exit, message: None, help: None }
+    }
+
+    /// Adds what to do now.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(message) = &self.message {
+            writeln!(out, "error: {}", crate::ui::visible::visible(message, true))?;
+        }
+        if let Some(help) = &self.help {
+            writeln!(out, "  = {}", crate::ui::visible::visible(help, true))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! The `abide` binary: reads what surrounds the process, and hands it to the library.
+#![expect(clippy::disallowed_methods, reason = "the environment is read here, once")]
+
+use abide_cli::Surroundings;
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let surroundings = Surroundings {
+        folder: std::env::current_dir().unwrap_or_default(),
+        variables: std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+        terminal: io::stdout().is_terminal(),
+    };
+    abide_cli::main(&surroundings, std::env::args_os(), &mut io::stdout().lock(), &mut io::stderr().lock())
+        .into()
+}

@@ -1,0 +1,137 @@
+//! What every command works with: where it was started, where it prints, and what it finds.
+
+use crate::args::{Colour, Shared};
+use crate::ui::Style;
+use crate::{Exit, Failure};
+use abide_catalog::{Catalog, Configuration, Entry, Found, Listing, Place};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The environment of the process, read once where things are wired.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The working folder.
+    pub folder: PathBuf,
+    /// Environment variables.
+    pub variables: Vec<(String, String)>,
+    /// Whether standard output is a terminal.
+    pub terminal: bool,
+}
+
+impl Surroundings {
+    /// Returns an environment variable that is set and not empty.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let found = self.variables.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+    }
+}
+
+/// One run of the command line.
+pub(crate) struct Session<'a> {
+    /// The environment.
+    pub(crate) surroundings: &'a Surroundings,
+    /// Where definitions are looked for.
+    pub(crate) place: Place,
+    /// Whether output is one JSON document.
+    pub(crate) json: bool,
+    /// How output may look.
+    pub(crate) style: Style,
+    out: &'a mut dyn Write,
+    talk: &'a mut dyn Write,
+}
+
+impl<'a> Session<'a> {
+    /// Opens a session.
+    pub(crate) fn open(
+        surroundings: &'a Surroundings,
+        shared: &Shared,
+        out: &'a mut dyn Write,
+        talk: &'a mut dyn Write,
+    ) -> Result<Self, Failure> {
+        let start = match &shared.directory {
+            Some(folder) => surroundings.folder.join(folder),
+            None => surroundings.folder.clone(),
+        };
+        // Links are resolved, so that a folder has one name in every message and every comparison.
+        let start = start.canonicalize().map_err(|source| {
+            let shown = shared.directory.as_deref().unwrap_or(Path::new(".")).display();
+            Failure::new(Exit::NotFound, format!("cannot work in {shown}: {source}"))
+        })?;
+        let home = surroundings.variable("HOME").map(PathBuf::from);
+        let config_home = surroundings
+            .variable("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| home.as_ref().map(|home| home.join(".config")));
+        let colour = match shared.color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => surroundings.terminal && surroundings.variable("NO_COLOR").is_none(),
+        };
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
+        let ascii = locale.is_some_and(|locale| locale == "C" || locale == "POSIX") && surroundings.terminal;
+        let style = Style { colour, unicode: !ascii, ..Style::plain() };
+        Ok(Self {
+            surroundings,
+            place: Place { start, home, config_home },
+            json: shared.json,
+            style,
+            out,
+            talk,
+        })
+    }
+
+    /// Reads the configuration and opens the catalog.
+    pub(crate) fn catalog(&self) -> Catalog {
+        Catalog::open(self.place.clone(), self.configuration())
+    }
+
+    /// Reads the configuration that applies.
+    pub(crate) fn configuration(&self) -> Configuration {
+        Configuration::load(&self.place, |name| self.surroundings.variable(name))
+    }
+
+    /// Writes data to standard output.
+    pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
+        write(self.out, text)
+    }
+
+    /// Writes talk to standard error.
+    pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
+        write(self.talk, text)
+    }
+
+    /// Writes one JSON document to standard output.
+    pub(crate) fn print_json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+        // A value of strings, numbers, lists and maps with text keys always serialises.
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        self.print(&format!("{text}\n"))
+    }
+}
+
+fn write(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // The reader has seen enough, as in `abide list | head`: that is not a failure.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::silent(Exit::Done)),
+        Err(error) => Err(Failure::new(Exit::System, format!("cannot write the output: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Returns the ability of a name, or the failure that says which one was probably meant.
+pub(crate) fn find<'l>(listing: &'l Listing, name: &str) -> Result<&'l Entry, Failure> {
+    match listing.find(name) {
+        Found::Ability(entry) => Ok(entry),
+        Found::Nothing { .. } if listing.disabled => {
+            Err(Failure::new(Exit::NotFound, "abilities are switched off by `abilities.enabled: false`")
+                .help("set it to true in .abide/config.yaml, or unset ABIDE_ABILITIES_ENABLED"))
+        }
+        Found::Nothing { nearest } => {
+            let failure = Failure::new(Exit::NotFound, format!("no ability is called `{name}`"));
+            Err(match nearest {
+                Some(nearest) => failure.help(format!("did you mean `{nearest}`?")),
+                None => failure.help("`abide list` shows every ability by its name"),
+            })
+        }
+    }
+}

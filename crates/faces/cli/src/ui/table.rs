@@ -1,0 +1,108 @@
+//! Rows and columns that line up, and fit the width where that can be had by shortening one column.
+
+use super::Ink;
+use super::Style;
+use super::visible::visible;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
+
+/// A table with a header.
+pub struct Table<const N: usize> {
+    header: [&'static str; N],
+    rows: Vec<(Option<Ink>, [String; N])>,
+}
+
+impl<const N: usize> Table<N> {
+    /// Starts a table.
+    pub fn new(header: [&'static str; N]) -> Self {
+        Self { header, rows: Vec::new() }
+    }
+
+    /// Adds a row; its first cell may be coloured.
+    pub(crate) fn row(&mut self, ink: Option<Ink>, cells: [String; N]) {
+        self.rows.push((ink, cells.map(|cell| visible(&cell, true).into_owned())));
+    }
+
+    /// Returns the table as text; the widest column gives way when the lines get too long.
+    pub fn render(&self, style: Style) -> String {
+        let mut widths = self.header.map(UnicodeWidthStr::width);
+        for (_, cells) in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.width());
+            }
+        }
+        let total: usize = widths.iter().sum::<usize>() + 2 * (N - 1);
+        // Files are never shortened: they are there to be copied.
+        let flexible = N.saturating_sub(2);
+        if total > style.width {
+            widths[flexible] = widths[flexible].saturating_sub(total - style.width).max(24);
+        }
+        let mut out = String::new();
+        line(&mut out, style, None, &self.header.map(str::to_owned), &widths);
+        for (ink, cells) in &self.rows {
+            line(&mut out, style, *ink, cells, &widths);
+        }
+        out
+    }
+}
+
+fn line<const N: usize>(
+    out: &mut String,
+    style: Style,
+    ink: Option<Ink>,
+    cells: &[String; N],
+    widths: &[usize; N],
+) {
+    let start = out.len();
+    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let cell = shortened(cell, *width);
+        let padding = width.saturating_sub(cell.width());
+        match ink {
+            Some(ink) if index == 0 => style.paint(out, ink, &cell),
+            _ => out.push_str(&cell),
+        }
+        out.push_str(&" ".repeat(padding + 2));
+    }
+    out.truncate(start + out[start..].trim_end().len());
+    out.push('\n');
+}
+
+fn shortened(cell: &str, width: usize) -> String {
+    if cell.width() <= width {
+        return cell.to_owned();
+    }
+    let mut short = String::new();
+    for character in cell.chars() {
+        if short.width() + 1 + character.width().unwrap_or(0) > width {
+            break;
+        }
+        short.push(character);
+    }
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_long_descriptions_give_way() {
+        let mut table = Table::new(["", "NAME", "DESCRIPTION", "FILE"]);
+        table.row(
+            None,
+            [
+                "✓".into(),
+                "deploy".into(),
+                "Deploy the application to production with all checks".into(),
+                "a.yaml".into(),
+            ],
+        );
+        table.row(None, ["✗".into(), "測試".into(), "short\u{1b}[31m".into(), "b.yaml".into()]);
+        let text = table.render(Style { width: 50, ..Style::plain() });
+        insta::assert_snapshot!(text, @r"
+           NAME    DESCRIPTION                   FILE
+        ✓  deploy  Deploy the application to p…  a.yaml
+        ✗  測試    short␛[31m                    b.yaml
+        ");
+    }
+}
