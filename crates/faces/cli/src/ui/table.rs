@@ -100,9 +100,9 @@ mod tests {
         table.row(None, ["✗".into(), "測試".into(), "short\u{1b}[31m".into(), "b.yaml".into()]);
         let text = table.render(Style { width: 50, ..Style::plain() });
         insta::assert_snapshot!(text, @r"
-           NAME    DESCRIPTION                   FILE
-        ✓  deploy  Deploy the application to p…  a.yaml
-        ✗  測試    short␛[31m                    b.yaml
+           NAME    DESCRIPTION                      FILE
+        ✓  deploy  Deploy the application to prod…  a.yaml
+        ✗  測試    short␛[31m                       b.yaml
         ");
     }
 }
