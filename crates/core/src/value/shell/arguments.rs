@@ -25,7 +25,10 @@ impl Scanner {
                 }
                 return;
             }
-            Expect::Name => return self.sink(range, Evaluates::Expansions, RefusalKind::VariableName),
+            Expect::Name => {
+                self.receives(&word.text);
+                return self.sink(range, Evaluates::Expansions, RefusalKind::VariableName);
+            }
             Expect::Code => {
                 self.simple().coded = true;
                 return self.reinterpreted(range);
@@ -42,21 +45,19 @@ impl Scanner {
                 {
                     let command = command.start..range.start;
                     self.sink(command, Evaluates::Expansions, RefusalKind::ChosenCommand);
+                    // Said once, so that many arguments do not make the scan slow.
+                    self.simple().program = Program::Ordinary;
                 }
             }
             // These are read as command words, so that no argument is left.
             Program::Wrapper | Program::Launcher | Program::Command => {
-                self.simple().position = Position::Command
+                self.simple().position = Position::Command;
             }
             Program::Let => self.sink(range, Evaluates::Names, RefusalKind::Arithmetic),
             Program::Names => self.sink(range, Evaluates::Expansions, RefusalKind::Builtin),
             Program::Read => {
                 if word.literal && is_name(&word.text) {
-                    let name = self.flow.name(&word.text);
-                    self.flow.fill(name);
-                    if is_evaluated(&word.text) {
-                        self.sink(range, Evaluates::Names, RefusalKind::SpecialVariable);
-                    }
+                    self.receives(&word.text);
                 } else {
                     self.arrays |= word.text.starts_with(b"-") && word.text.contains(&b'a');
                     self.sink(range, Evaluates::Expansions, RefusalKind::VariableName);
@@ -81,6 +82,15 @@ impl Scanner {
                 self.code_argument(code, word, range);
             }
             Program::Interpreter(code) => self.code_argument(code, word, range),
+        }
+    }
+
+    /// Notes that a command stores in this variable whatever it gets.
+    fn receives(&mut self, text: &[u8]) {
+        let name = self.flow.name(text);
+        self.flow.fill(name);
+        if is_evaluated(text) {
+            self.refuse_everything(RefusalKind::SpecialVariable);
         }
     }
 
@@ -160,7 +170,7 @@ impl Scanner {
                     self.simple().expect = Expect::Code;
                 } else if option && !word.literal && !data.iter().any(joined) {
                     self.reinterpreted(range);
-                } else if !(option && options) && !self.simple().coded && !word.is("") {
+                } else if !(option && options || self.simple().coded || word.is("")) {
                     self.simple().coded = true;
                     self.reinterpreted(range);
                 }
@@ -238,7 +248,9 @@ impl Scanner {
         } else if word.is("--") {
             self.simple().options = false;
             self.simple().expect = Expect::Format;
-        } else if !(word.literal && word.text.starts_with(b"-v")) {
+        } else if word.literal && word.text.starts_with(b"-v") {
+            self.receives(&word.text[2..]);
+        } else {
             self.simple().options = false;
             self.printf_format(word, range);
         }

@@ -96,7 +96,7 @@ impl Scanner {
                 self.close();
             }
             Symbol::Byte(b'\\') if matches!(self.peek(1), Symbol::Byte(byte) if byte != b'\n') => {
-                self.at += 2
+                self.at += 2;
             }
             Symbol::Byte(b'\n') => self.quoted_newline(),
             Symbol::Byte(b'<') if self.sees(1, b'<') => {

@@ -268,7 +268,7 @@ impl Scanner {
                 self.refuse(range.clone(), &RefusalKind::VariableName);
                 let name = self.flow.name(&word.text);
                 if is_evaluated(&word.text) {
-                    self.sink(0..self.script.len(), Evaluates::Expansions, RefusalKind::SpecialVariable);
+                    self.refuse_everything(RefusalKind::SpecialVariable);
                 }
                 self.list().simple.position = Position::ForIn(name);
             }
@@ -328,8 +328,7 @@ impl Scanner {
         let simple = &mut self.list().simple;
         let wrapper = simple.program;
         simple.reserved = false;
-        let wrapped = simple.command.is_some();
-        if wrapped && word.literal && word.text.starts_with(b"-") {
+        if simple.command.is_some() && word.literal && word.text.starts_with(b"-") {
             if wrapper == Program::Command && word.text.iter().any(|letter| b"vV".contains(letter)) {
                 simple.program = Program::Ordinary;
                 simple.position = Position::Argument;

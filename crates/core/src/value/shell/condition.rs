@@ -32,6 +32,9 @@ impl Scanner {
             }
             return self.word_step(symbol);
         };
+        if matches!(byte, b'<' | b'>') && self.sees(1, b'(') {
+            return self.lose("a process substitution stands inside `[[ … ]]`");
+        }
         let doubled = self.sees(1, byte);
         let condition = self.condition();
         if condition.nested > 0 {

@@ -234,10 +234,10 @@ impl Flow {
             for range in self.sources.get(&name).into_iter().flatten() {
                 reached.extend(self.placeholders_in(range).map(through));
                 for mention in &self.mentions[self.mentions_in(range)] {
-                    if !seen.contains_key(&mention.name) {
-                        seen.insert(mention.name, (kind.clone(), origin));
+                    seen.entry(mention.name).or_insert_with(|| {
                         queue.push(mention.name);
-                    }
+                        (kind.clone(), origin)
+                    });
                 }
             }
         }

@@ -113,6 +113,10 @@ pub(super) enum Redirect {
 
 /// One simple command being read.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one fact about the words so far; they do not combine"
+)]
 pub(super) struct Simple {
     pub(super) start: usize,
     pub(super) position: Position,
@@ -273,6 +277,10 @@ pub(super) struct Heredoc {
 
 /// A word being read.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one fact about the text so far; they do not combine"
+)]
 pub(super) struct Word {
     pub(super) start: usize,
     /// Its fixed text up to the first expansion, without quotes.

@@ -19,6 +19,7 @@ mod heredoc;
 mod parameter;
 mod parentheses;
 mod program;
+mod quotes;
 mod report;
 mod scan;
 mod symbol;

@@ -95,6 +95,9 @@ impl Scanner {
                 self.at += 1;
                 self.close();
             }
+            Symbol::Byte(b'<' | b'>') if self.sees(1, b'(') => {
+                self.lose("a process substitution stands inside a `${…}`");
+            }
             Symbol::Byte(b'$') => self.dollar(quoting),
             Symbol::Byte(b'`') => self.backticks(),
             Symbol::Byte(b'\'' | b'"' | b'\\')

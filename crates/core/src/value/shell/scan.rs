@@ -1,15 +1,12 @@
 //! The scanner: one pass over the script with a stack of open contexts, from which the answer is drawn.
 //!
-//! Each kind of context has its step in a file of its own; quotes, escapes and `$` are here, as they are the
-//! same in all of them. When the scanner is [`lost`](Scanner::lose), it reads no further and refuses every
+//! Each kind of context has its step in a file of its own. When the scanner is [`lost`](Scanner::lose), it reads no further and refuses every
 //! placeholder that its doubt could concern.
 
 use super::flow::{Evaluates, Flow, Sink};
-use super::frame::{
-    Closer, Commands, DEEPEST, Frame, FrameKind, Heredoc, Operation, Quoting, Reference, Word,
-};
+use super::frame::{Commands, DEEPEST, Frame, FrameKind, Heredoc, Operation, Reference, Word};
 use super::report::{Analysis, Lint, LintKind, Refusal, RefusalKind};
-use super::symbol::{Symbol, continues_name, symbols};
+use super::symbol::{Symbol, symbols};
 use super::{Dialect, Piece};
 use std::ops::Range;
 
@@ -32,6 +29,7 @@ pub(super) fn scan(pieces: &[Piece<'_>], dialect: Dialect) -> Scanned {
         heredocs: Vec::new(),
         references: Vec::new(),
         sinks: Vec::new(),
+        everything: None,
         code: Vec::new(),
         lints: Vec::new(),
         declarations: Vec::new(),
@@ -55,6 +53,7 @@ pub(super) struct Scanner {
     references: Vec<Reference>,
     pub(super) flow: Flow,
     sinks: Vec<Sink<RefusalKind>>,
+    everything: Option<RefusalKind>,
     code: Vec<Sink<()>>,
     lints: Vec<Lint>,
     /// Declarations with values, which are dangerous if the script has arrays.
@@ -151,6 +150,11 @@ impl Scanner {
         }
     }
 
+    /// Refuses every placeholder: nobody can say which value gets to a place that is evaluated.
+    pub(super) fn refuse_everything(&mut self, kind: RefusalKind) {
+        self.everything.get_or_insert(kind);
+    }
+
     /// Notes that another interpreter reads what stands in a range.
     pub(super) fn reinterpreted(&mut self, range: Range<usize>) {
         self.code.push(Sink { range, evaluates: Evaluates::ExpansionsNow, kind: () });
@@ -200,6 +204,9 @@ impl Scanner {
             for range in std::mem::take(&mut self.declarations) {
                 self.sink(range, Evaluates::Expansions, RefusalKind::ArrayDeclaration);
             }
+        }
+        if let Some(kind) = self.everything.take() {
+            self.sink(0..self.script.len(), Evaluates::Expansions, kind);
         }
         let raw: Vec<bool> =
             self.flow.placeholders().iter().map(|at| self.script[*at] == Symbol::Raw).collect();
@@ -273,194 +280,5 @@ impl Scanner {
         }
         self.references.push(reference);
         self.at += 1;
-    }
-
-    /// Takes what can be part of any unquoted word: quotes, escapes, expansions, plain bytes, placeholders.
-    pub(super) fn word_step(&mut self, symbol: Symbol) {
-        match symbol {
-            Symbol::Value | Symbol::Raw => self.placeholder(symbol, Reference::Quoted),
-            Symbol::Byte(b'\'' | b'"') => {
-                let start = self.at;
-                if let Some(word) = self.word() {
-                    word.quoted = true;
-                }
-                self.at += 1;
-                let single = symbol == Symbol::Byte(b'\'');
-                self.open(
-                    start,
-                    if single { FrameKind::Single } else { FrameKind::Double { nested: false } },
-                );
-            }
-            Symbol::Byte(b'\\') => self.escape(true),
-            Symbol::Byte(b'$') => self.dollar(Quoting::Bare),
-            Symbol::Byte(b'`') => self.backticks(),
-            Symbol::Byte(byte) => self.literal(byte),
-            Symbol::End => self.end(),
-        }
-    }
-
-    /// Takes a `\` and what it escapes.
-    pub(super) fn escape(&mut self, bare: bool) {
-        let before = self.at.checked_sub(1).map(|before| self.script[before]);
-        match self.peek(1) {
-            Symbol::Byte(b'\n') => {
-                let joins = |symbol: Option<Symbol>| match symbol {
-                    Some(Symbol::Byte(byte)) => continues_name(byte),
-                    _ => false,
-                };
-                let splits_name = joins(before) && joins(self.script.get(self.at + 2).copied());
-                let blank_follows = matches!(self.peek(2), Symbol::Byte(b' ' | b'\t' | b'\n'));
-                let operator = !blank_follows
-                    && matches!(before, Some(Symbol::Byte(b'$' | b'<' | b'>' | b'&' | b'|' | b';' | b'(')));
-                if splits_name || operator {
-                    return self.lose("a `\\` at the end of a line splits a name or an operator");
-                }
-                self.at += 2;
-                if !self.heredocs.is_empty() {
-                    self.lose("a here-document begins on a line that a `\\` continues");
-                }
-            }
-            symbol @ (Symbol::Value | Symbol::Raw) => {
-                let at = self.at + 1;
-                if symbol == Symbol::Value {
-                    self.refuse(at..at + 1, &RefusalKind::AfterBackslash);
-                }
-                self.at += 1;
-                self.placeholder(symbol, Reference::Quoted);
-            }
-            Symbol::Byte(byte) => {
-                self.at += 1;
-                if let Some(word) = self.word() {
-                    if bare {
-                        word.quoted = true;
-                    } else if !b"$`\"\\".contains(&byte) {
-                        word.push(b'\\');
-                    }
-                }
-                self.literal(byte);
-            }
-            Symbol::End => {
-                self.at += 1;
-            }
-        }
-    }
-
-    /// Takes a `$` and decides what it begins.
-    pub(super) fn dollar(&mut self, quoting: Quoting) {
-        let start = self.at;
-        self.expands();
-        match self.peek(1) {
-            Symbol::Byte(b'(') if self.sees(2, b'(') => {
-                self.at += 3;
-                let why = RefusalKind::Arithmetic;
-                self.open(start, FrameKind::Evaluated { closer: Closer::Parentheses, depth: 0, why });
-            }
-            Symbol::Byte(b'(') => {
-                self.at += 2;
-                self.open(start, FrameKind::Commands(Box::new(Commands::new(self.at))));
-            }
-            Symbol::Byte(b'{') => self.parameter(quoting),
-            Symbol::Byte(b'[') => {
-                if self.dialect == Dialect::Sh {
-                    return self.lose("`$[` is not understood by every sh");
-                }
-                self.at += 2;
-                let why = RefusalKind::Arithmetic;
-                self.open(start, FrameKind::Evaluated { closer: Closer::Bracket, depth: 0, why });
-            }
-            Symbol::Byte(b'\'') if quoting == Quoting::Bare => {
-                self.at += 2;
-                self.open(start, FrameKind::Ansi);
-            }
-            Symbol::Value => {
-                self.refuse(start + 1..start + 2, &RefusalKind::AfterDollar);
-                self.at += 1;
-            }
-            // `$"…"`, `$NAME`, `$?`, `$$` or just a dollar sign: what follows is read on its own. The second
-            // byte of `$$` and `$#` must not be taken for the beginning of something.
-            Symbol::Byte(b'$' | b'#' | b'!' | b'?' | b'-' | b'@' | b'*') => self.at += 2,
-            _ => self.at += 1,
-        }
-    }
-
-    fn double_step(&mut self, symbol: Symbol, nested: bool) {
-        match symbol {
-            Symbol::Byte(b'"') => {
-                self.at += 1;
-                self.close();
-            }
-            Symbol::Byte(b'\\') => self.escape(false),
-            Symbol::Byte(b'$') => self.dollar(Quoting::Double),
-            Symbol::Byte(b'`') => self.backticks(),
-            Symbol::Byte(b'}' | b'\'') if nested => {
-                self.lose("quotes stand inside a quoted `${…}`, where shells disagree");
-            }
-            Symbol::Byte(b'\n') => self.quoted_newline(),
-            Symbol::Byte(byte) => self.literal(byte),
-            Symbol::Value | Symbol::Raw => self.placeholder(symbol, Reference::Plain),
-            Symbol::End => self.end(),
-        }
-    }
-
-    fn single_step(&mut self, symbol: Symbol) {
-        match symbol {
-            Symbol::Byte(b'\'') => {
-                self.at += 1;
-                self.close();
-            }
-            Symbol::Byte(b'$') if self.peek(1) == Symbol::Value => {
-                self.refuse(self.at + 1..self.at + 2, &RefusalKind::AfterDollar);
-                self.literal(b'$');
-            }
-            Symbol::Byte(b'\n') => self.quoted_newline(),
-            Symbol::Byte(byte) => self.literal(byte),
-            Symbol::Value | Symbol::Raw => self.placeholder(symbol, Reference::Reopened),
-            Symbol::End => self.end(),
-        }
-    }
-
-    fn ansi_step(&mut self, symbol: Symbol) {
-        match symbol {
-            Symbol::Byte(b'\'') => {
-                self.at += 1;
-                self.close();
-            }
-            Symbol::Byte(b'\\') if self.dialect == Dialect::Sh => {
-                self.lose("`$'…'` is not understood by every sh");
-            }
-            Symbol::Byte(b'\\') if !matches!(self.peek(1), Symbol::Value | Symbol::Raw) => self.at += 2,
-            Symbol::Byte(b'\n') => self.quoted_newline(),
-            Symbol::Byte(_) => self.at += 1,
-            Symbol::Value | Symbol::Raw => {
-                self.refuse(self.at..self.at + 1, &RefusalKind::AnsiQuotes);
-                self.placeholder(symbol, Reference::Plain);
-            }
-            Symbol::End => self.end(),
-        }
-    }
-
-    fn comment_step(&mut self, symbol: Symbol) {
-        match symbol {
-            // The commands around it see the end of the line themselves.
-            Symbol::Byte(b'\n') | Symbol::End => {
-                self.close();
-            }
-            Symbol::Byte(_) => self.at += 1,
-            Symbol::Value | Symbol::Raw => self.placeholder(symbol, Reference::Plain),
-        }
-    }
-
-    /// Takes the end of a line inside quotes or brackets.
-    pub(super) fn quoted_newline(&mut self) {
-        if !self.heredocs.is_empty() {
-            return self.lose("a here-document begins on a line that quotes continue");
-        }
-        self.at += 1;
-        if self.heredoc_delimiter_follows() {
-            return self.lose("a here-document ends inside quotes or brackets");
-        }
-        if let Some(word) = self.word() {
-            word.push(b'\n');
-        }
     }
 }
