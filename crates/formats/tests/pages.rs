@@ -23,9 +23,6 @@ const WITHOUT_EXAMPLE: &[(Code, &str)] = &[
     (Code::BadOverride, "about the environment"),
 ];
 
-/// Codes that no reader reports yet: their failing example passes.
-const NOT_YET: &[Code] = &[Code::BadPath];
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promise {
     Fails,
@@ -135,11 +132,7 @@ fn a_failing_example_fails_with_the_code_of_its_page_and_no_other() {
             continue;
         }
         let found = problems(&failing);
-        if NOT_YET.contains(code) {
-            assert!(codes(&found).is_empty(), "{code} is reported now: take it off the list\n{found:#?}");
-        } else {
-            assert_eq!(codes(&found), [*code], "{code}\n{found:#?}");
-        }
+        assert_eq!(codes(&found), [*code], "{code}\n{found:#?}");
     }
 }
 

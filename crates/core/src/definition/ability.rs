@@ -77,12 +77,15 @@ impl Settings {
 macro_rules! words {
     ($(#[$doc:meta])+ $name:ident { $($(#[$variant_doc:meta])+ $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])+
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
             $($(#[$variant_doc])+ $variant,)+
         }
 
         impl $name {
+            /// Every variant, in order.
+            pub const ALL: &[$name] = &[$($name::$variant),+];
+
             /// The words that stand for the variants, in order.
             pub const WORDS: &[&str] = &[$($word),+];
 

@@ -83,13 +83,15 @@ impl Reader<'_> {
                             record.name,
                             key_list(record)
                         )),
-                        None => Diagnostic::new(
-                            Code::UnknownKey,
-                            key.span,
-                            format!("`{name}` is not a key of {}", with_article(record.name)),
-                        )
-                        .did_you_mean(name, record.keys().map(|key| key.name))
-                        .help(format!("the keys are {}", key_list(record))),
+                        None => {
+                            let message = format!("`{name}` is not a key of {}", with_article(record.name));
+                            let problem = Diagnostic::new(Code::UnknownKey, key.span, message)
+                                .did_you_mean(name, record.keys().map(|key| key.name));
+                            match problem.fix {
+                                Some(_) => problem,
+                                None => problem.help(format!("the keys are {}", key_list(record))),
+                            }
+                        }
                     };
                     self.report(problem);
                 }

@@ -8,6 +8,7 @@ mod approvals;
 mod expressions;
 mod graph;
 mod inputs;
+mod paths;
 mod references;
 mod scripts;
 mod useless;
@@ -37,6 +38,7 @@ pub fn ability(ability: &Ability, steps: Steps) -> Vec<Diagnostic> {
     inputs::check(ability, &mut problems);
     graph::check(ability, steps, &mut problems);
     expressions::check(ability, steps, &mut problems);
+    paths::check(ability, &mut problems);
     scripts::check(ability, &mut problems);
     approvals::check(ability, &mut problems);
     useless::check(ability, &mut problems);

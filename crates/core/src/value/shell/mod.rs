@@ -5,8 +5,8 @@
 //! fits each context. The text is its author's and trusted; a value comes from anywhere. What the scanner
 //! cannot follow for certain it refuses: a gate never passes by accident.
 //!
-//! The scanner ([`scan`]) keeps a stack of [`frame`]s instead of recursing, reads every symbol once, and notes
-//! in [`flow`] which variables a value travels through, since bash evaluates the *content* of variables in
+//! The scanner (`scan`) keeps a stack of `frame`s instead of recursing, reads every symbol once, and notes
+//! in `flow` which variables a value travels through, since bash evaluates the *content* of variables in
 //! arithmetic, subscripts and names.
 
 mod arguments;
