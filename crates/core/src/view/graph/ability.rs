@@ -1,6 +1,6 @@
 //! An ability as the model that is drawn.
 
-use super::{Edge, EdgeKind, Graph, Node, NodeKind};
+use super::{Edge, EdgeKind, Graph, Node};
 use crate::definition::check::{DependencyKind, dependencies};
 use crate::definition::{Ability, Items, Step, StepKind};
 
@@ -33,12 +33,12 @@ impl Graph {
 }
 
 fn node(step: &Step) -> Node {
-    let (kind, what) = match &step.kind {
-        StepKind::Script(script) => (NodeKind::Script, first_line(script.run.text())),
-        StepKind::Agent(agent) => (NodeKind::Agent, format!("agent {}", *agent.agent)),
-        StepKind::Skill(skill) => (NodeKind::Skill, format!("skill {}", *skill.skill)),
-        StepKind::Approval(approval) => (NodeKind::Approval, first_line(approval.prompt.text())),
-        StepKind::Workflow(workflow) => (NodeKind::Workflow, format!("ability {}", *workflow.workflow)),
+    let what = match &step.kind {
+        StepKind::Script(script) => first_line(script.run.text()),
+        StepKind::Agent(agent) => format!("agent {}", *agent.agent),
+        StepKind::Skill(skill) => format!("skill {}", *skill.skill),
+        StepKind::Approval(approval) => first_line(approval.prompt.text()),
+        StepKind::Workflow(workflow) => format!("ability {}", *workflow.workflow),
     };
     let mut detail = vec![what];
     if let Some(for_each) = &step.for_each {
@@ -54,7 +54,13 @@ fn node(step: &Step) -> Node {
         detail.push(format!("when {}", **when));
     }
     let title = step.description.as_ref().map_or(step.id.as_str(), |description| description.as_str());
-    Node { id: step.id.to_string(), kind, title: first_line(title), detail, conditional: step.when.is_some() }
+    Node {
+        id: step.id.to_string(),
+        kind: step.kind.step_type(),
+        title: first_line(title),
+        detail,
+        conditional: step.when.is_some(),
+    }
 }
 
 /// Returns the first line that says something.

@@ -2,7 +2,8 @@
 
 use super::dag::Dag;
 use super::label;
-use super::model::{EdgeKind, Graph, Node, NodeKind};
+use super::model::{EdgeKind, Graph, Node};
+use crate::definition::StepType;
 use std::fmt::Write as _;
 
 /// A line of a label is cut here: Graphviz makes boxes as wide as their text.
@@ -39,18 +40,18 @@ pub(super) fn draw(graph: &Graph) -> String {
 }
 
 /// Returns the shape, style, fill and line of a kind.
-fn look(kind: NodeKind) -> (&'static str, &'static str, &'static str, &'static str) {
+fn look(kind: StepType) -> (&'static str, &'static str, &'static str, &'static str) {
     match kind {
-        NodeKind::Script => ("box", "filled", "#dbeafe", "#2563eb"),
-        NodeKind::Agent => ("box", "filled,rounded", "#ede9fe", "#7c3aed"),
-        NodeKind::Skill => ("note", "filled", "#ccfbf1", "#0d9488"),
-        NodeKind::Approval => ("hexagon", "filled", "#fef3c7", "#d97706"),
-        NodeKind::Workflow => ("box3d", "filled", "#fce7f3", "#db2777"),
+        StepType::Script => ("box", "filled", "#dbeafe", "#2563eb"),
+        StepType::Agent => ("box", "filled,rounded", "#ede9fe", "#7c3aed"),
+        StepType::Skill => ("note", "filled", "#ccfbf1", "#0d9488"),
+        StepType::Approval => ("hexagon", "filled", "#fef3c7", "#d97706"),
+        StepType::Workflow => ("box3d", "filled", "#fce7f3", "#db2777"),
     }
 }
 
 fn label_of(node: &Node) -> String {
-    let mut lines = vec![format!("{} ({})", escaped(&node.id), node.kind.name())];
+    let mut lines = vec![format!("{} ({})", escaped(&node.id), node.kind.word())];
     lines.extend(label::title_beside(&node.id, &node.title).map(escaped));
     lines.extend(node.detail.iter().map(|detail| escaped(detail)));
     lines.join("\\n")

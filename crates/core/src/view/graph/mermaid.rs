@@ -5,7 +5,8 @@
 
 use super::dag::Dag;
 use super::label;
-use super::model::{EdgeKind, Graph, Node, NodeKind};
+use super::model::{EdgeKind, Graph, Node};
+use crate::definition::StepType;
 use std::fmt::Write as _;
 
 /// A line of a label is cut here: Mermaid makes boxes as wide as their text.
@@ -23,11 +24,11 @@ pub(super) fn draw(graph: &Graph) -> String {
         let dotted = edge.kind == EdgeKind::Data || graph.nodes[edge.to].conditional;
         let _ = writeln!(text, "  n{} {} n{}", edge.from, if dotted { "-.->" } else { "-->" }, edge.to);
     }
-    for kind in NodeKind::ALL {
+    for kind in StepType::ALL.iter().copied() {
         let of_kind = |node: &&Node| node.kind == kind;
         if graph.nodes.iter().any(|node| of_kind(&node)) {
             let (fill, stroke) = colours(kind);
-            let name = kind.name();
+            let name = kind.word();
             let _ = writeln!(text, "  classDef {name} fill:{fill},stroke:{stroke},color:#1e293b");
             class(&mut text, graph, name, |node| node.kind == kind);
         }
@@ -48,23 +49,23 @@ fn class(text: &mut String, graph: &Graph, name: &str, belongs: impl Fn(&Node) -
     let _ = writeln!(text, "  class {} {name}", members.join(","));
 }
 
-fn shape(kind: NodeKind) -> (&'static str, &'static str) {
+fn shape(kind: StepType) -> (&'static str, &'static str) {
     match kind {
-        NodeKind::Script => ("[", "]"),
-        NodeKind::Agent => ("([", "])"),
-        NodeKind::Skill => ("[/", "/]"),
-        NodeKind::Approval => ("{{", "}}"),
-        NodeKind::Workflow => ("[[", "]]"),
+        StepType::Script => ("[", "]"),
+        StepType::Agent => ("([", "])"),
+        StepType::Skill => ("[/", "/]"),
+        StepType::Approval => ("{{", "}}"),
+        StepType::Workflow => ("[[", "]]"),
     }
 }
 
-fn colours(kind: NodeKind) -> (&'static str, &'static str) {
+fn colours(kind: StepType) -> (&'static str, &'static str) {
     match kind {
-        NodeKind::Script => ("#dbeafe", "#2563eb"),
-        NodeKind::Agent => ("#ede9fe", "#7c3aed"),
-        NodeKind::Skill => ("#ccfbf1", "#0d9488"),
-        NodeKind::Approval => ("#fef3c7", "#d97706"),
-        NodeKind::Workflow => ("#fce7f3", "#db2777"),
+        StepType::Script => ("#dbeafe", "#2563eb"),
+        StepType::Agent => ("#ede9fe", "#7c3aed"),
+        StepType::Skill => ("#ccfbf1", "#0d9488"),
+        StepType::Approval => ("#fef3c7", "#d97706"),
+        StepType::Workflow => ("#fce7f3", "#db2777"),
     }
 }
 

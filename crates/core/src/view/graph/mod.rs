@@ -19,4 +19,4 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use model::{Edge, EdgeKind, Graph, Node, NodeKind};
+pub use model::{Edge, EdgeKind, Graph, Node};

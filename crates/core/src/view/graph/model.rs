@@ -1,5 +1,7 @@
 //! The model that a caller fills: what is drawn, and nothing about how.
 
+use crate::definition::StepType;
+
 /// An ability's steps and how they follow each other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Graph {
@@ -22,28 +24,13 @@ pub struct Node {
     /// The name that `needs` uses.
     pub id: String,
     /// What kind of step it is.
-    pub kind: NodeKind,
+    pub kind: StepType,
     /// What it does, in a few words; the same as `id` when the step does not say.
     pub title: String,
     /// Short lines about it: the command, the agent's name, `when …`, `for_each …`.
     pub detail: Vec<String>,
     /// Whether the step has a `when`, and so may be skipped.
     pub conditional: bool,
-}
-
-/// What executes a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NodeKind {
-    /// A command.
-    Script,
-    /// An agent with a prompt.
-    Agent,
-    /// A skill, run as a bounded agent.
-    Skill,
-    /// A human's yes.
-    Approval,
-    /// Another ability.
-    Workflow,
 }
 
 /// That one step comes after another.
@@ -95,22 +82,6 @@ impl Graph {
             0 => "no steps".to_owned(),
             1 => "1 step".to_owned(),
             many => format!("{many} steps"),
-        }
-    }
-}
-
-impl NodeKind {
-    /// Every kind, in the order in which a legend lists them.
-    pub const ALL: [Self; 5] = [Self::Script, Self::Agent, Self::Skill, Self::Approval, Self::Workflow];
-
-    /// Returns the word for it that `type:` uses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Script => "script",
-            Self::Agent => "agent",
-            Self::Skill => "skill",
-            Self::Approval => "approval",
-            Self::Workflow => "workflow",
         }
     }
 }

@@ -4,8 +4,9 @@
 
 use super::dag::Dag;
 use super::label;
-use super::model::{EdgeKind, Graph, Node, NodeKind};
+use super::model::{EdgeKind, Graph, Node};
 use super::outline::Outline;
+use crate::definition::StepType;
 
 /// Branches of branches are indented this often; what is deeper is listed flat.
 const DEEPEST: usize = 8;
@@ -131,7 +132,7 @@ impl Text<'_> {
     /// Draws the line that names a step.
     fn heading(&mut self, node: usize, above: Option<usize>, prefix: &str) {
         let Node { id, kind, title, conditional, .. } = &self.graph.nodes[node];
-        let mut text = format!("{} {} · {}", symbol(*kind), label::line(id, LONGEST), kind.name());
+        let mut text = format!("{} {} · {}", symbol(*kind), label::line(id, LONGEST), kind.word());
         if *conditional {
             text.push_str(" (conditional)");
         }
@@ -180,12 +181,12 @@ impl Text<'_> {
 }
 
 /// Returns the sign of a kind: one column wide in every terminal, never an emoji.
-fn symbol(kind: NodeKind) -> char {
+fn symbol(kind: StepType) -> char {
     match kind {
-        NodeKind::Script => '❯',
-        NodeKind::Agent => '✦',
-        NodeKind::Skill => '§',
-        NodeKind::Approval => '◆',
-        NodeKind::Workflow => '▣',
+        StepType::Script => '❯',
+        StepType::Agent => '✦',
+        StepType::Skill => '§',
+        StepType::Approval => '◆',
+        StepType::Workflow => '▣',
     }
 }

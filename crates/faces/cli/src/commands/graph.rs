@@ -50,7 +50,7 @@ fn to_json(graph: &Graph) -> Value {
         .map(|node| {
             json!({
                 "id": node.id,
-                "type": node.kind.name(),
+                "type": node.kind.word(),
                 "title": node.title,
                 "detail": node.detail,
                 "conditional": node.conditional,

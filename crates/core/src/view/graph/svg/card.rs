@@ -2,8 +2,9 @@
 
 use super::super::label;
 use super::super::layout::Card;
-use super::super::model::{Node, NodeKind};
+use super::super::model::Node;
 use super::measure::{self, Face};
+use crate::definition::StepType;
 use std::fmt::Write as _;
 
 /// The narrowest that cards may be.
@@ -55,7 +56,7 @@ pub(super) fn draw(svg: &mut String, node: &Node, at: Card) {
     let _ = writeln!(
         svg,
         "<g class=\"{}\" transform=\"translate({left} {top})\"><title>{}</title>",
-        node.kind.name(),
+        node.kind.word(),
         escaped(&tooltip(node))
     );
     let dashed = if node.conditional { " if" } else { "" };
@@ -67,7 +68,7 @@ pub(super) fn draw(svg: &mut String, node: &Node, at: Card) {
     tile(svg, node.kind, (12, 12), 30);
     let room = width - TEXT - PADDING;
     super::text(svg, "title", (TEXT, 25), &measure::fitted(&title(node), Face::Bold, TITLE, room));
-    let kind = node.kind.name();
+    let kind = node.kind.word();
     let sub = measure::fitted(&sub(node), Face::Sans, SUB, room);
     let rest = sub.strip_prefix(kind).unwrap_or_default();
     let _ = writeln!(
@@ -89,15 +90,15 @@ pub(super) fn draw(svg: &mut String, node: &Node, at: Card) {
 }
 
 /// Draws the coloured tile with the sign of a kind, in pixels of a 30 × 30 tile scaled to `size`.
-pub(super) fn tile(svg: &mut String, kind: NodeKind, (x, y): (i64, i64), size: i64) {
+pub(super) fn tile(svg: &mut String, kind: StepType, (x, y): (i64, i64), size: i64) {
     let glyph = match kind {
-        NodeKind::Script => "M9 10l5 5-5 5M16 20h6",
-        NodeKind::Agent => "M15 7l2.2 5.8L23 15l-5.8 2.2L15 23l-2.2-5.8L7 15l5.8-2.2z",
-        NodeKind::Skill => {
+        StepType::Script => "M9 10l5 5-5 5M16 20h6",
+        StepType::Agent => "M15 7l2.2 5.8L23 15l-5.8 2.2L15 23l-2.2-5.8L7 15l5.8-2.2z",
+        StepType::Skill => {
             "M15 11c-2-1.7-4.5-2.2-7-1.8v11c2.5-.4 5 .1 7 1.8 2-1.7 4.5-2.2 7-1.8v-11c-2.5-.4-5 .1-7 1.8zv11"
         }
-        NodeKind::Approval => "M8.5 15.5l4.5 4.5 8.5-10",
-        NodeKind::Workflow => "M8 8h6v6H8zM16 16h6v6h-6zM11 14v5h5",
+        StepType::Approval => "M8.5 15.5l4.5 4.5 8.5-10",
+        StepType::Workflow => "M8 8h6v6H8zM16 16h6v6h-6zM11 14v5h5",
     };
     let _ = writeln!(
         svg,
@@ -122,8 +123,8 @@ fn title(node: &Node) -> String {
 /// Returns the line below the title: the kind, and the id where the title is another.
 fn sub(node: &Node) -> String {
     match label::title_beside(&node.id, &node.title) {
-        Some(_) => format!("{} · {}", node.kind.name(), label::line(&node.id, 200)),
-        None => node.kind.name().to_owned(),
+        Some(_) => format!("{} · {}", node.kind.word(), label::line(&node.id, 200)),
+        None => node.kind.word().to_owned(),
     }
 }
 
@@ -140,7 +141,7 @@ fn details(node: &Node) -> Vec<String> {
 /// Returns everything about a step, for whoever points at its card or cannot see it.
 fn tooltip(node: &Node) -> String {
     const MOST_LINES: usize = 20;
-    let mut lines = vec![format!("{} ({})", label::line(&node.id, 200), node.kind.name())];
+    let mut lines = vec![format!("{} ({})", label::line(&node.id, 200), node.kind.word())];
     lines.extend(label::title_beside(&node.id, &node.title).map(|title| label::line(title, 400)));
     lines.extend(node.detail.iter().take(MOST_LINES).map(|line| label::line(line, 400)));
     lines.join("\n")

@@ -9,7 +9,8 @@ mod measure;
 use super::dag::Dag;
 use super::label;
 use super::layout::{Layout, Route, layout, widest_row};
-use super::model::{EdgeKind, Graph, NodeKind};
+use super::model::{EdgeKind, Graph};
+use crate::definition::StepType;
 use card::escaped;
 use measure::Face;
 use std::collections::BTreeSet;
@@ -118,7 +119,7 @@ fn text(svg: &mut String, class: &str, (x, y): (i64, i64), line: &str) {
 
 /// What the signs of a drawing mean; only those that it uses.
 struct Legend {
-    kinds: Vec<NodeKind>,
+    kinds: Vec<StepType>,
     lines: Vec<(&'static str, &'static str)>,
 }
 
@@ -126,8 +127,9 @@ impl Legend {
     const FONT: i64 = 11;
 
     fn new(graph: &Graph, dag: &Dag) -> Self {
-        let kinds = NodeKind::ALL
-            .into_iter()
+        let kinds = StepType::ALL
+            .iter()
+            .copied()
             .filter(|kind| graph.nodes.iter().any(|node| node.kind == *kind))
             .collect();
         let mut lines = Vec::new();
@@ -146,17 +148,17 @@ impl Legend {
     }
 
     fn width(&self) -> i64 {
-        self.kinds.iter().map(|kind| Self::step(16, kind.name())).sum::<i64>()
+        self.kinds.iter().map(|kind| Self::step(16, kind.word())).sum::<i64>()
             + self.lines.iter().map(|(_, words)| Self::step(28, words)).sum::<i64>()
     }
 
     fn draw(&self, svg: &mut String, (mut x, y): (i64, i64)) {
         for &kind in &self.kinds {
-            let _ = write!(svg, "<g class=\"{}\">", kind.name());
+            let _ = write!(svg, "<g class=\"{}\">", kind.word());
             card::tile(svg, kind, (x, y - 8), 16);
-            text(svg, "sub", (x + 24, y + 4), kind.name());
+            text(svg, "sub", (x + 24, y + 4), kind.word());
             svg.push_str("</g>\n");
-            x += Self::step(16, kind.name());
+            x += Self::step(16, kind.word());
         }
         for (class, words) in &self.lines {
             let _ = writeln!(svg, "<path class=\"{class}\" d=\"M{x} {y}h28\"/>");

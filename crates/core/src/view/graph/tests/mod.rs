@@ -4,9 +4,10 @@ mod outlines;
 mod pictures;
 
 use super::*;
+use crate::definition::StepType;
 use proptest::prelude::*;
 
-fn node(id: &str, kind: NodeKind, title: &str, detail: &[&str]) -> Node {
+fn node(id: &str, kind: StepType, title: &str, detail: &[&str]) -> Node {
     let detail = detail.iter().map(ToString::to_string).collect();
     Node { id: id.to_owned(), kind, title: title.to_owned(), detail, conditional: false }
 }
@@ -30,7 +31,7 @@ fn graph(title: &str, lines: &[&str]) -> Graph {
         title: title.to_owned(),
         subtitle: None,
         edges: edges.collect(),
-        nodes: steps.iter().map(|(id, _)| node(id, NodeKind::Script, id, &[])).collect(),
+        nodes: steps.iter().map(|(id, _)| node(id, StepType::Script, id, &[])).collect(),
     }
 }
 
@@ -55,18 +56,18 @@ fn deploy() -> Graph {
         node.title = title.to_owned();
         node.detail = detail.iter().map(ToString::to_string).collect();
     };
-    set(0, NodeKind::Script, "Run test suite", &["npm test"]);
+    set(0, StepType::Script, "Run test suite", &["npm test"]);
     set(
         1,
-        NodeKind::Script,
+        StepType::Script,
         "Build for target environment",
         &["npm run build -- --env={{inputs.environment}}"],
     );
-    set(2, NodeKind::Agent, "Security review", &["agent reviewer"]);
-    set(3, NodeKind::Script, "Deploy to staging", &["./scripts/deploy.sh staging {{inputs.version}}"]);
-    set(4, NodeKind::Agent, "Smoke test", &["agent tester", "tools Bash, Read"]);
-    set(5, NodeKind::Approval, "Production approval", &["when inputs.environment == \"production\""]);
-    set(6, NodeKind::Script, "Deploy to production", &["./scripts/deploy.sh production {{inputs.version}}"]);
+    set(2, StepType::Agent, "Security review", &["agent reviewer"]);
+    set(3, StepType::Script, "Deploy to staging", &["./scripts/deploy.sh staging {{inputs.version}}"]);
+    set(4, StepType::Agent, "Smoke test", &["agent tester", "tools Bash, Read"]);
+    set(5, StepType::Approval, "Production approval", &["when inputs.environment == \"production\""]);
+    set(6, StepType::Script, "Deploy to production", &["./scripts/deploy.sh production {{inputs.version}}"]);
     graph.nodes[5].conditional = true;
     graph
 }
@@ -83,7 +84,7 @@ fn fan_out(count: usize) -> Graph {
 fn large(count: usize, before: impl Fn(usize) -> Vec<usize>) -> Graph {
     let edges = (0..count)
         .flat_map(|to| before(to).into_iter().map(move |from| Edge { from, to, kind: EdgeKind::Needs }));
-    let step = |index: usize| node(&format!("s{index}"), NodeKind::Script, "", &["make"]);
+    let step = |index: usize| node(&format!("s{index}"), StepType::Script, "", &["make"]);
     Graph {
         title: "large".to_owned(),
         subtitle: None,
@@ -99,8 +100,8 @@ fn all_forms(graph: &Graph) -> [String; 4] {
 fn every_kind() -> Graph {
     let mut graph =
         graph("every \"kind\"", &["build:", "review: build", "changelog: build", "ok: review", "ship: ok"]);
-    for (node, kind) in graph.nodes.iter_mut().zip(NodeKind::ALL) {
-        node.kind = kind;
+    for (node, kind) in graph.nodes.iter_mut().zip(StepType::ALL) {
+        node.kind = *kind;
     }
     graph.nodes[3].conditional = true;
     graph.nodes[0].detail = vec!["make && echo \"<b>done</b>\" # ok".to_owned()];
@@ -140,7 +141,7 @@ proptest! {
         let mut graph = every_kind();
         graph.title = title.clone();
         graph.subtitle = Some(detail.clone());
-        graph.nodes[1] = node(&id, NodeKind::Agent, &title, &[&detail, &id]);
+        graph.nodes[1] = node(&id, StepType::Agent, &title, &[&detail, &id]);
         let [text, mermaid, dot, svg] = all_forms(&graph);
 
         roxmltree::Document::parse(&svg).unwrap();
