@@ -73,8 +73,8 @@ static FOLDERS: AtomicUsize = AtomicUsize::new(0);
 /// Runs scripts one after the other, each in a subshell, with hostile values in `V0` to `V7`; panics with the
 /// scripts that let a value run.
 ///
-/// The scripts are random, so they must not reach anything: the environment is empty (`: > $_` once emptied the
-/// `cargo` that an inherited `_` named), no file is overwritten (`set -C`), and the grammar redirects only to
+/// The scripts are random, so they must not reach anything: the environment is empty (`: > $_` would empty
+/// the program that an inherited `_` names), no file is overwritten (`set -C`), and the grammar redirects only to
 /// `./…`, removes nothing and sends no signals. Keep it so.
 pub(crate) fn run_all(shell: &str, arguments: &[&str], scripts: &[(String, String)]) {
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
