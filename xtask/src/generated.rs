@@ -5,10 +5,23 @@
 use std::fs;
 use std::path::Path;
 
+use abide_formats::reference;
+use abide_formats::schema::{self, Format};
 use anyhow::{Context, bail};
 
 /// Every generated file of the repository.
-pub const FILES: &[Generated] = &[];
+pub const FILES: &[Generated] = &[
+    Generated {
+        path: "schema/ability.json",
+        contents: || Ok(schema::pretty(&schema::schema(Format::Ability))),
+    },
+    Generated {
+        path: "schema/config.json",
+        contents: || Ok(schema::pretty(&schema::schema(Format::Config))),
+    },
+    Generated { path: "schema/agent.json", contents: || Ok(schema::pretty(&schema::schema(Format::Agent))) },
+    Generated { path: "docs/reference.md", contents: || Ok(reference::markdown()) },
+];
 
 /// A file whose bytes follow from the code.
 #[derive(Debug, Clone, Copy)]

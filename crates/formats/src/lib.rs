@@ -11,6 +11,7 @@ pub mod agent;
 pub mod config;
 mod frontmatter;
 mod read;
+pub mod reference;
 pub mod schema;
 pub mod shape;
 pub mod text;

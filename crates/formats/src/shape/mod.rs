@@ -127,3 +127,5 @@ pub(crate) const WORD: &str = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$";
 pub(crate) const ABILITY_NAME: &str = "^[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*$";
 /// How names of agents and skills are written.
 pub(crate) const FOREIGN_NAME: &str = "^[\\p{L}\\p{N}][\\p{L}\\p{N}_.:/@+-]{0,127}$";
+/// How names of environment variables are written.
+pub(crate) const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";

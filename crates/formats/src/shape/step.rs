@@ -1,6 +1,6 @@
 //! The keys of the five types of steps.
 
-use super::{ABILITY_NAME, FOREIGN_NAME, Key, Others, Record, Shape, WORD};
+use super::{ABILITY_NAME, FOREIGN_NAME, Key, Others, Record, Shape, VARIABLE_NAME, WORD};
 use abide_core::definition::{OnFailure, Runner, Shell, StepType};
 
 /// The records of the five types of steps, in the order of [`StepType::WORDS`].
@@ -158,10 +158,7 @@ pub static SCRIPT_STEP: Record = Record {
                 .default("the project's root"),
             Key::optional(
                 "env",
-                Shape::Map(
-                    "^[A-Za-z_][A-Za-z0-9_]*$",
-                    &Shape::AnyOf(&[Shape::Template, Shape::Record(&SECRET)]),
-                ),
+                Shape::Map(VARIABLE_NAME, &Shape::AnyOf(&[Shape::Template, Shape::Record(&SECRET)])),
                 "What the command's environment adds; `{ secret: name }` takes a named secret that only this step gets.",
             ),
         ],
