@@ -111,7 +111,8 @@ fn of_shape(shape: Shape, definitions: &mut Definitions) -> Value {
             ("pattern", text(r"^(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$")),
             ("minLength", Value::Int(2)),
         ]),
-        Shape::Regex => map([("type", text("string")), ("format", text("regex"))]),
+        // Not `format: regex`: that is ECMA-262, whose readers refuse `(?i)` and other forms that abide takes.
+        Shape::Regex => map([("type", text("string"))]),
         Shape::Name(pattern) => map([("type", text("string")), ("pattern", text(pattern))]),
         Shape::Bool => map([("type", text("boolean"))]),
         Shape::Int(least, most) => {
