@@ -231,12 +231,16 @@ mod tests {
         found.push(record);
         let mut inner = Vec::new();
         record.keys().for_each(|key| records(key.shape, &mut inner));
-        inner.into_iter().for_each(|record| all(record, found));
+        for record in inner {
+            all(record, found);
+        }
     }
 
     fn every_record() -> Vec<&'static Record> {
         let mut found = Vec::new();
-        [&ABILITY, &AGENT, &CONFIG].into_iter().for_each(|record| all(record, &mut found));
+        for record in [&ABILITY, &AGENT, &CONFIG] {
+            all(record, &mut found);
+        }
         found
     }
 
