@@ -21,6 +21,7 @@ pub const FILES: &[Generated] = &[
     },
     Generated { path: "schema/agent.json", contents: || Ok(schema::pretty(&schema::schema(Format::Agent))) },
     Generated { path: "docs/reference.md", contents: || Ok(reference::markdown()) },
+    Generated { path: "docs/cli.md", contents: || Ok(abide_cli::reference::markdown()) },
 ];
 
 /// A file whose bytes follow from the code.

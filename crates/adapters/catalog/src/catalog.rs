@@ -53,7 +53,7 @@ impl Catalog {
             listing.disabled = true;
             return listing;
         }
-        let mut winners: HashMap<Arc<str>, (Arc<str>, usize)> = HashMap::new();
+        let mut winners: HashMap<Arc<str>, Winner> = HashMap::new();
         for (rank, folder) in listing.folders.clone().iter().enumerate() {
             let contents = abilities::read_folder(folder, &mut self.cache);
             for (path, problem) in contents.problems {
@@ -65,6 +65,7 @@ impl Catalog {
                     name: file.name,
                     shown: Arc::clone(&shown),
                     origin: folder.origin,
+                    root: folder.root(&self.place),
                     path: file.path,
                     summary: file.summary,
                     problems: file.problems,
@@ -72,14 +73,15 @@ impl Catalog {
                 };
                 match winners.get(&entry.name) {
                     None => {
-                        winners.insert(Arc::clone(&entry.name), (shown, rank));
+                        let winner = Winner { shown, rank, position: listing.abilities.len() };
+                        winners.insert(Arc::clone(&entry.name), winner);
                     }
-                    Some((winner, winner_rank)) => {
-                        if *winner_rank == rank {
-                            entry.problems.push(duplicate(&entry.name, winner));
-                        }
-                        entry.shadowed_by = Some(Arc::clone(winner));
+                    // Nothing says which of the two is meant, so neither can be used.
+                    Some(winner) if winner.rank == rank => {
+                        listing.abilities[winner.position].problems.push(duplicate(&entry.name, &shown));
+                        entry.problems.push(duplicate(&entry.name, &winner.shown));
                     }
+                    Some(winner) => entry.shadowed_by = Some(Arc::clone(&winner.shown)),
                 }
                 listing.abilities.push(entry);
             }
@@ -163,10 +165,14 @@ impl Catalog {
     }
 }
 
-fn duplicate(name: &str, winner: &str) -> Diagnostic {
-    Diagnostic::whole_file(
-        Code::DuplicateAbility,
-        format!("the ability `{name}` is already defined by {winner}"),
-    )
-    .help("give one of them another name: in one folder, neither wins for a reason")
+/// The file that a name stands for.
+struct Winner {
+    shown: Arc<str>,
+    rank: usize,
+    position: usize,
+}
+
+fn duplicate(name: &str, other: &str) -> Diagnostic {
+    Diagnostic::whole_file(Code::DuplicateAbility, format!("the ability `{name}` is also defined by {other}"))
+        .help("give one of them another name: in one folder, neither wins for a reason")
 }

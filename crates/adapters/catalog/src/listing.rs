@@ -31,6 +31,17 @@ pub struct Folder {
     pub exists: bool,
 }
 
+impl Folder {
+    /// Returns where the scripts of its abilities run: beside the project's own `.abide`, or, for abilities from
+    /// elsewhere, at the root of the project that uses them.
+    pub(crate) fn root(&self, place: &Place) -> PathBuf {
+        match (self.origin, self.path.ancestors().nth(2)) {
+            (Origin::Project, Some(root)) => root.to_path_buf(),
+            _ => place.root(),
+        }
+    }
+}
+
 /// A file that holds no ability, and what is wrong with it.
 #[derive(Debug, Clone)]
 pub struct FileProblems {
@@ -53,6 +64,8 @@ pub struct Entry {
     pub shown: Arc<str>,
     /// Whose folder it was found in.
     pub origin: Origin,
+    /// Where its scripts run: the folder that holds the project's `.abide`.
+    pub root: PathBuf,
     /// What it says about itself, if it could be read at all.
     pub summary: Option<Arc<Summary>>,
     /// Everything that is wrong with it.

@@ -105,6 +105,7 @@ codes! {
     RawPlaceholder = "W0508", Warning, "a value is pasted into a script as code";
     NeverTrue = "W0509", Warning, "a comparison can never be true";
     NotAList = "E0510", Error, "a step is asked to repeat over something that is not a list";
+    MayBeMissing = "W0511", Warning, "a value that may be missing is used";
     // 06: references
     UnknownAgent = "E0601", Error, "an agent is not defined";
     UnknownSkill = "E0602", Error, "a skill is not found";

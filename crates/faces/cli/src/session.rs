@@ -16,6 +16,8 @@ pub struct Surroundings {
     pub variables: Vec<(String, String)>,
     /// Whether standard output is a terminal.
     pub terminal: bool,
+    /// How many columns the terminal has; a pipe has no limit.
+    pub width: Option<usize>,
 }
 
 impl Surroundings {
@@ -70,7 +72,8 @@ impl<'a> Session<'a> {
         };
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
         let ascii = locale.is_some_and(|locale| locale == "C" || locale == "POSIX") && surroundings.terminal;
-        let style = Style { colour, unicode: !ascii, ..Style::plain() };
+        let style =
+            Style { colour, unicode: !ascii, width: surroundings.width.unwrap_or(Style::plain().width) };
         Ok(Self {
             surroundings,
             place: Place { start, home, config_home },

@@ -168,8 +168,11 @@ fn again(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>, step: &mut Step) 
     let max_parallel = fields
         .take_with_key(reader, "max_parallel")
         .and_then(|(key, node)| reader.count(node, 1, 256).map(|count| (key, count)));
-    match fields.take(reader, "for_each").and_then(|node| items(reader, node)) {
-        Some(items) => {
+    match fields.take(reader, "for_each") {
+        Some(node) => {
+            // Items that could not be read still make this a step with instances, for whoever uses its results.
+            let items =
+                items(reader, node).unwrap_or_else(|| Spanned::new(Items::List(Vec::new()), node.span));
             step.for_each = Some(ForEach { items, max_parallel: max_parallel.map(|(_, count)| count) });
         }
         None => {

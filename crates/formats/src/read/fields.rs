@@ -79,8 +79,8 @@ impl Reader<'_> {
                             format!("`{name}` does not belong here: {why}"),
                         )
                         .help(format!(
-                            "a {} takes {}",
-                            record.name,
+                            "{} takes {}",
+                            with_article(record.name),
                             key_list(record)
                         )),
                         None => {

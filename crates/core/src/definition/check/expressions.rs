@@ -7,6 +7,7 @@ use crate::definition::{
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 use crate::value::expression::{Path, RecordType, Scope, Type};
+use crate::value::template::Placeholder;
 use crate::value::{Expression, Template, Value};
 use smol_str::SmolStr;
 use std::collections::HashMap;
@@ -118,22 +119,42 @@ pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnost
     for step in &ability.steps {
         for text in texts(step) {
             let names = names.get_or_insert_with(|| Names::of(ability, steps));
-            let scope = StepScope { names, instance: step.for_each.is_some() && text.role != Role::Before };
+            let instance = step.for_each.is_some() && text.role != Role::Before;
+            let own = (instance && text.role == Role::After).then_some(step);
+            let scope = StepScope { names, instance, own };
             match text.form {
                 Form::Expression(expression) => problems.extend(expression.check_condition(&scope)),
-                Form::Template(template) => problems.extend(template.check(&scope).problems),
+                Form::Template(template) => {
+                    problems.extend(template.check(&scope).problems);
+                    problems.extend(
+                        template.placeholders().iter().filter_map(|placeholder| unsure(placeholder, &scope)),
+                    );
+                }
             }
         }
         if let Some(for_each) = &step.for_each
             && let Items::Template(items) = &for_each.items.value
         {
             let names = names.get_or_insert_with(|| Names::of(ability, steps));
-            let found = items.check(&StepScope { names, instance: false }).ty.required();
+            let found = items.check(&StepScope { names, instance: false, own: None }).ty.required();
             if !matches!(found, Type::List(_) | Type::Any) {
                 problems.push(not_a_list(for_each.items.span, &found));
             }
         }
     }
+}
+
+/// Finds a value that may be missing and would be written as `null`.
+fn unsure(placeholder: &Placeholder, scope: &StepScope<'_>) -> Option<Diagnostic> {
+    let checked = placeholder.check(scope);
+    let doubtful = checked.problems.is_empty() && matches!(checked.ty, Type::Optional(_));
+    doubtful.then(|| {
+        let text = placeholder.expression.text();
+        let message = format!("`{text}` may be missing, and would stand here as `null`");
+        Diagnostic::new(Code::MayBeMissing, placeholder.span, message).help(format!(
+            "make the input `required`, give it a `default`, or write `{{{{{text} | default(\"\")}}}}`"
+        ))
+    })
 }
 
 fn not_a_list(at: Span, found: &Type) -> Diagnostic {
@@ -144,7 +165,7 @@ fn not_a_list(at: Span, found: &Type) -> Diagnostic {
 /// The names that all steps of an ability share.
 struct Names {
     inputs: Type,
-    steps: Type,
+    steps: Arc<StepTypes>,
 }
 
 /// The names that one text of one step sees.
@@ -152,13 +173,22 @@ struct StepScope<'a> {
     names: &'a Names,
     /// Whether the text belongs to one instance of a `for_each` step.
     instance: bool,
+    /// The step itself, where its instance sees its own results rather than those of all.
+    own: Option<&'a Step>,
 }
 
 impl Scope for StepScope<'_> {
     fn root(&self, name: &str) -> Option<Type> {
         match name {
             "inputs" => Some(self.names.inputs.clone()),
-            "steps" => Some(self.names.steps.clone()),
+            "steps" => Some(Type::Record(match self.own {
+                Some(step) => Arc::new(WithOwn {
+                    others: Arc::clone(&self.names.steps),
+                    id: step.id.as_str().into(),
+                    own: one_result(step),
+                }),
+                None => Arc::clone(&self.names.steps) as Arc<dyn RecordType>,
+            })),
             "input" => Some(Type::Text),
             "run" => Some(RUN.clone()),
             "item" if self.instance => Some(Type::Any),
@@ -174,6 +204,12 @@ impl Scope for StepScope<'_> {
         }
         roots
     }
+
+    fn elsewhere(&self, name: &str) -> Option<&'static str> {
+        let of_instances = matches!(name, "item" | "index");
+        of_instances
+            .then_some("`item` and `index` exist only in steps with `for_each`, and not in their `when`")
+    }
 }
 
 /// What a run tells about itself.
@@ -181,12 +217,18 @@ static RUN: LazyLock<Type> = LazyLock::new(|| Type::record([("id", Type::Text), 
 
 impl Names {
     fn of(ability: &Ability, steps: Steps) -> Self {
-        let inputs =
-            Type::record(ability.inputs.iter().map(|input| (input.name.as_str(), input_type(input))));
+        let inputs = ability
+            .inputs
+            .iter()
+            .map(|input| (SmolStr::new(input.name.as_str()), input_type(input)))
+            .collect();
         let types =
             ability.steps.iter().map(|step| (SmolStr::new(step.id.as_str()), results(step))).collect();
         let order = ability.steps.iter().map(|step| SmolStr::new(step.id.as_str())).collect();
-        Self { inputs, steps: Type::Record(Arc::new(StepTypes { types, order, whole: steps == Steps::All })) }
+        Self {
+            inputs: Type::Record(Arc::new(InputTypes(inputs))),
+            steps: Arc::new(StepTypes { types, order, whole: steps == Steps::All }),
+        }
     }
 }
 
@@ -206,6 +248,46 @@ fn input_type(input: &Input) -> Type {
         InputType::Object => Type::Any,
     };
     if input.is_required() || input.default.is_some() { found } else { Type::Optional(Box::new(found)) }
+}
+
+/// The inputs, in the order of the file.
+#[derive(Debug)]
+struct InputTypes(Vec<(SmolStr, Type)>);
+
+impl RecordType for InputTypes {
+    fn field(&self, name: &str) -> Option<Type> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, found)| found.clone())
+    }
+
+    fn noun(&self) -> &'static str {
+        "input"
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.0.iter().map(|(name, _)| name.as_str()).collect()
+    }
+}
+
+/// The results of each step, where one step sees those of its own instance.
+#[derive(Debug)]
+struct WithOwn {
+    others: Arc<StepTypes>,
+    id: SmolStr,
+    own: Type,
+}
+
+impl RecordType for WithOwn {
+    fn field(&self, name: &str) -> Option<Type> {
+        if self.id == name { Some(self.own.clone()) } else { self.others.field(name) }
+    }
+
+    fn noun(&self) -> &'static str {
+        self.others.noun()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.others.names()
+    }
 }
 
 /// The results of each step, by id.
@@ -235,7 +317,13 @@ impl RecordType for StepTypes {
 
 /// Returns what later steps see of a step.
 fn results(step: &Step) -> Type {
-    let one = match &step.kind {
+    let one = one_result(step);
+    if step.for_each.is_some() { record(&[("results", Type::list(one))]) } else { one }
+}
+
+/// Returns what there is to see of one instance of a step.
+fn one_result(step: &Step) -> Type {
+    match &step.kind {
         StepKind::Script(_) => SCRIPT.clone(),
         StepKind::Agent(_) | StepKind::Skill(_) => AGENT.clone(),
         StepKind::Approval(approval) => record(&[
@@ -244,8 +332,7 @@ fn results(step: &Step) -> Type {
             ("comment", Type::Text),
         ]),
         StepKind::Workflow(_) => WORKFLOW.clone(),
-    };
-    if step.for_each.is_some() { record(&[("results", Type::list(one))]) } else { one }
+    }
 }
 
 fn record(own: &[(&'static str, Type)]) -> Type {

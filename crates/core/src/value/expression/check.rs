@@ -203,7 +203,9 @@ impl Checker<'_> {
         } else {
             format!("known here are {}", list(roots.iter().take(SHORT)))
         };
-        let help = if root.name.contains('-') {
+        let help = if let Some(elsewhere) = scope.elsewhere(&root.name) {
+            elsewhere.to_owned()
+        } else if root.name.contains('-') {
             "write spaces around `-` to subtract".to_owned()
         } else if alone && problem.label.is_none() {
             format!("{known}; text stands in quotes: \"{}\"", root.name)

@@ -53,6 +53,10 @@ pub trait Scope {
     fn root(&self, name: &str) -> Option<Type>;
     /// Returns all root names, in the order in which messages list them.
     fn roots(&self) -> Vec<&str>;
+    /// Says where a name that is not known here can be used.
+    fn elsewhere(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Named types: the plain implementation of [`RecordType`] and [`Scope`].

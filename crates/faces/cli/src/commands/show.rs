@@ -63,6 +63,7 @@ fn page(session: &Session<'_>, catalog: &Catalog, entry: &Entry, ability: &Abili
     line("description", &ability.description.split_whitespace().collect::<Vec<_>>().join(" "));
     line("version", ability.version.as_ref().map_or("", |version| version.as_str()));
     line("file", &format!("{} ({})", entry.shown, entry.origin.word()));
+    line("runs in", &entry.root.display().to_string());
     let (level, whose) = enforcement(catalog, ability);
     line("enforcement", &format!("{} ({whose})", level.word()));
     let timeout =
@@ -158,6 +159,7 @@ fn to_json(catalog: &Catalog, entry: &Entry, ability: &Ability) -> Value {
         "file": &*entry.shown,
         "path": entry.path,
         "origin": entry.origin.word(),
+        "root": entry.root,
         "enforcement": { "level": level.word(), "set_by": whose },
         "auto_trigger": auto_trigger(catalog),
         "hooks": { "before": hooks.before, "context": hooks.context, "after": hooks.after },

@@ -22,8 +22,8 @@ impl<const N: usize> Table<N> {
         self.rows.push((ink, cells.map(|cell| visible(&cell, true).into_owned())));
     }
 
-    /// Returns the table as text; the widest column gives way when the lines get too long.
-    pub fn render(&self, style: Style) -> String {
+    /// Returns the table as text; the column before the last gives way when lines get longer than `most`.
+    pub fn render(&self, style: Style, most: Option<usize>) -> String {
         let mut widths = self.header.map(UnicodeWidthStr::width);
         for (_, cells) in &self.rows {
             for (width, cell) in widths.iter_mut().zip(cells) {
@@ -33,8 +33,8 @@ impl<const N: usize> Table<N> {
         let total: usize = widths.iter().sum::<usize>() + 2 * (N - 1);
         // Files are never shortened: they are there to be copied.
         let flexible = N.saturating_sub(2);
-        if total > style.width {
-            widths[flexible] = widths[flexible].saturating_sub(total - style.width).max(24);
+        if let Some(most) = most.filter(|most| total > *most) {
+            widths[flexible] = widths[flexible].saturating_sub(total - most).max(24);
         }
         let mut out = String::new();
         line(&mut out, style, None, &self.header.map(str::to_owned), &widths);
@@ -98,7 +98,7 @@ mod tests {
             ],
         );
         table.row(None, ["✗".into(), "測試".into(), "short\u{1b}[31m".into(), "b.yaml".into()]);
-        let text = table.render(Style { width: 50, ..Style::plain() });
+        let text = table.render(Style::plain(), Some(50));
         insta::assert_snapshot!(text, @r"
            NAME    DESCRIPTION                      FILE
         ✓  deploy  Deploy the application to prod…  a.yaml
