@@ -7,6 +7,8 @@
 
 pub mod definition;
 pub mod diagnostic;
+pub mod event;
+pub mod run;
 pub mod source;
 pub mod value;
 pub mod view;

@@ -1,3 +1,4 @@
 //! What people and agents get to see: pure folds of definitions and events into text and pictures.
 
 pub mod graph;
+pub mod status;

@@ -1,0 +1,267 @@
+//! What follows by itself: the next event that nobody has to cause.
+
+use super::scope::RunScope;
+use super::state::{Phase, Run, StepStatus};
+use crate::definition::{ApprovalStep, Items, Step, StepKind};
+use crate::event::{
+    AttemptFailure, EndStatus, Event, HookPhase, Question, QuestionKind, Skip, StepKey, StepResult, Then,
+    Timestamp,
+};
+use crate::value::{Duration, Value};
+use smol_str::SmolStr;
+use std::collections::HashSet;
+
+/// How long an attempt may take when the step does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5 * 60 * 1000);
+
+impl Run {
+    /// Returns what follows now, in order, and applies it; empty when the run waits for something outside.
+    ///
+    /// The driver appends the events before it does what they ask for. `secrets` are the values of secret
+    /// inputs, which conditions may look at.
+    pub fn advance(&mut self, now: Timestamp, secrets: &[(String, String)]) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next(now, secrets) {
+            self.apply(&event);
+            events.push(event);
+        }
+        events
+    }
+
+    fn next(&mut self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
+        if self.before_is_done() && self.ending.is_none() {
+            self.phase = Phase::Steps;
+        }
+        match self.phase.clone() {
+            Phase::Finished(..) => None,
+            _ if self.ending.is_some() => self.next_of_the_end(),
+            Phase::AwaitingPlan => None,
+            Phase::Before(done) => self.next_hook(HookPhase::Before, done),
+            Phase::After(_) => self.next_of_the_end(),
+            Phase::Steps => self.next_step(now, secrets),
+        }
+    }
+
+    fn next_hook(&self, phase: HookPhase, done: usize) -> Option<Event> {
+        if self.index.hook.is_some() {
+            return None;
+        }
+        self.hooks(phase).into_iter().nth(done).map(|hook| Event::HookStarted { hook })
+    }
+
+    /// Lets what is under way end, then runs the hooks after the steps, then ends the run.
+    fn next_of_the_end(&mut self) -> Option<Event> {
+        if !self.index.running.is_empty() || self.index.hook.is_some() {
+            return None;
+        }
+        // A run whose plan was never agreed to has nothing to clean up after.
+        let began = !matches!(self.phase, Phase::AwaitingPlan);
+        if began && !matches!(self.phase, Phase::After(_)) {
+            self.phase = Phase::After(0);
+        }
+        if let Phase::After(done) = self.phase
+            && let Some(event) = self.next_hook(HookPhase::After, done)
+        {
+            return Some(event);
+        }
+        self.conclude();
+        let (status, error) = self.ending.clone().unwrap_or((EndStatus::Failed, None));
+        Some(Event::Finished { status, error })
+    }
+
+    fn next_step(&mut self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
+        // Whoever was lost must be found before anything else begins.
+        if !self.index.lost.is_empty() {
+            return None;
+        }
+        if let Some(event) = self.next_attempt(now, secrets) {
+            return Some(event);
+        }
+        let parallel = self.ability.settings.is_parallel();
+        let may_open =
+            if parallel { self.index.running.len() < self.capacity() } else { self.index.open.is_empty() };
+        if may_open && let Some(step) = self.index.ready.first().copied() {
+            return Some(self.open(step, now, secrets));
+        }
+        if self.index.open.is_empty() && self.index.ready.is_empty() {
+            return self.next_of_the_end();
+        }
+        None
+    }
+
+    /// Starts the first instance that can start.
+    fn next_attempt(&self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
+        if self.index.running.len() >= self.capacity() {
+            return None;
+        }
+        let due = self.index.paused.first().filter(|(at, ..)| *at <= now);
+        let due = due.map(|(_, step, instance)| (*step, *instance));
+        let startable = || self.index.startable.iter().copied().find(|(step, _)| self.has_room(*step));
+        let (step, instance) = due.or_else(startable)?;
+        Some(self.begin(step, instance, now, secrets))
+    }
+
+    /// Tells whether another instance of a step may run beside those that do.
+    fn has_room(&self, step: usize) -> bool {
+        let most = self.step(step).for_each.as_ref().and_then(|for_each| for_each.max_parallel.as_ref());
+        let most = most.map_or(1, |most| most.value as usize);
+        let under_way = self.index.running.range((step, 0)..(step + 1, 0)).count();
+        let waiting = self.index.asking.range((step, 0)..(step + 1, 0)).count();
+        let resting = self.index.paused.iter().filter(|(_, paused, _)| *paused == step).count();
+        under_way + waiting + resting < most
+    }
+
+    /// Looks at a step that waits for nothing any more.
+    fn open(&self, step: usize, now: Timestamp, secrets: &[(String, String)]) -> Event {
+        let definition = self.step(step);
+        let id = definition.id.value.clone();
+        let key = StepKey::of(id.clone());
+        let scope = RunScope::new(self, None, secrets);
+        if let Some(need) = self.rejected_need(definition) {
+            return Event::StepSkipped { step: id, why: Skip::Rejected { need } };
+        }
+        if let Some(when) = &definition.when {
+            match when.evaluate_condition(&scope) {
+                Ok(true) => {}
+                Ok(false) => {
+                    return Event::StepSkipped {
+                        step: id,
+                        why: Skip::When { because: when.explain(&scope) },
+                    };
+                }
+                Err(error) => return broken(key, 0, format!("`when` cannot be decided: {error}")),
+            }
+        }
+        let Some(for_each) = &definition.for_each else {
+            return self.begin(step, 0, now, secrets);
+        };
+        let items = match &for_each.items.value {
+            Items::List(items) => Ok(Value::List(items.clone())),
+            Items::Template(template) => template.render_value(&scope).map_err(|error| error.to_string()),
+        };
+        match items {
+            Ok(Value::List(items)) => Event::StepExpanded { step: id, items: labelled(items) },
+            Ok(other) => broken(key, 0, format!("`for_each` takes a list, and this is {}", other.kind())),
+            Err(error) => broken(key, 0, format!("`for_each` cannot be decided: {error}")),
+        }
+    }
+
+    /// Returns a step that this one waits for and that was rejected, or skipped for such a reason.
+    fn rejected_need(&self, step: &Step) -> Option<crate::definition::StepId> {
+        let rejected = |id: &crate::definition::StepId| {
+            self.position(id.as_str()).is_some_and(|position| {
+                matches!(
+                    self.steps[position].status,
+                    StepStatus::Rejected | StepStatus::Skipped(Skip::Rejected { .. })
+                )
+            })
+        };
+        step.needs.iter().map(|need| &need.value).find(|need| rejected(need)).cloned()
+    }
+
+    fn begin(&self, step: usize, instance: usize, now: Timestamp, secrets: &[(String, String)]) -> Event {
+        let definition = self.step(step);
+        let (key, attempt) = match self.steps[step].instances.get(instance) {
+            Some(entry) => (self.key(step, instance), entry.attempt + 1),
+            None => (StepKey::of(definition.id.value.clone()), 1),
+        };
+        let limit = definition.timeout.as_ref().map(|timeout| timeout.value);
+        if let StepKind::Approval(approval) = &definition.kind {
+            return self.ask(key, approval, limit.map(|limit| now.after(limit.time())), secrets);
+        }
+        let limit = match definition.kind {
+            StepKind::Workflow(_) => limit,
+            _ => Some(limit.unwrap_or(DEFAULT_TIMEOUT)),
+        };
+        Event::AttemptStarted { key, attempt, deadline: limit.map(|limit| now.after(limit.time())) }
+    }
+
+    fn ask(
+        &self,
+        key: StepKey,
+        approval: &ApprovalStep,
+        deadline: Option<Timestamp>,
+        secrets: &[(String, String)],
+    ) -> Event {
+        let scope = RunScope::new(self, self.find(&key), secrets);
+        let prompt = match approval.prompt.render(&scope) {
+            Ok(prompt) => prompt.trim_end().to_owned(),
+            Err(error) => return broken(key, 1, format!("its prompt cannot be written: {error}")),
+        };
+        let options = if approval.options.is_empty() {
+            vec![
+                ("Approve".to_owned(), SmolStr::new_static(ApprovalStep::APPROVED)),
+                ("Reject".to_owned(), SmolStr::new_static(ApprovalStep::REJECTED)),
+            ]
+        } else {
+            approval
+                .options
+                .iter()
+                .map(|option| (option.label.value.clone(), option.value.as_str().into()))
+                .collect()
+        };
+        let approvers = approval.approvers.iter().map(|approver| approver.value.clone()).collect();
+        Event::QuestionAsked {
+            key,
+            question: Question { about: QuestionKind::Approval, prompt, options, approvers, deadline },
+        }
+    }
+
+    /// Decides how a run ends that has nothing left to do.
+    ///
+    /// Fail closed: a step that was never looked at, or a rejection, is not completion.
+    fn conclude(&mut self) {
+        if self.ending.is_some() {
+            return;
+        }
+        let rejected = self.steps.iter().position(|state| state.status == StepStatus::Rejected);
+        self.ending = Some(if self.index.closed < self.steps.len() || self.steps.is_empty() {
+            (EndStatus::Failed, Some("some steps could never begin".to_owned()))
+        } else if let Some(step) = rejected {
+            let why = self.steps[step].note.clone().unwrap_or_else(|| "rejected".to_owned());
+            (EndStatus::Failed, Some(format!("step `{}`: {why}", *self.step(step).id)))
+        } else {
+            (EndStatus::Completed, None)
+        });
+    }
+}
+
+fn broken(key: StepKey, attempt: u32, message: String) -> Event {
+    Event::AttemptFailed {
+        key,
+        attempt,
+        failure: AttemptFailure::Expression(message),
+        result: StepResult::default(),
+        then: Then::Stop,
+    }
+}
+
+/// Gives each item the label of its instance: the item itself where that makes a name, else its position.
+fn labelled(items: Vec<Value>) -> Vec<(SmolStr, Value)> {
+    let mut used = HashSet::new();
+    let label = |index: usize, item: &Value| -> SmolStr {
+        let text = match item {
+            Value::Text(text) => text.clone(),
+            Value::Int(_) | Value::Bool(_) => item.to_string(),
+            _ => String::new(),
+        };
+        let fits = !text.is_empty()
+            && text.len() <= 40
+            && text
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.'));
+        if fits { text.into() } else { index.to_string().into() }
+    };
+    items
+        .into_iter()
+        .enumerate()
+        .map(|(index, item)| {
+            let mut name = label(index, &item);
+            if !used.insert(name.clone()) {
+                name = format!("{name}.{index}").into();
+                used.insert(name.clone());
+            }
+            (name, item)
+        })
+        .collect()
+}

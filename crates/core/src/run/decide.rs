@@ -1,0 +1,308 @@
+//! What follows from something that happened outside, or why it may not happen.
+
+use super::command::{Command, Refusal};
+use super::scope::RunScope;
+use super::state::{InstanceState, Phase, Run};
+use crate::definition::{ApprovalStep, OnFailure, Step, StepKind};
+use crate::event::{
+    AttemptFailure, EndStatus, Event, Observation, ProcessEnd, Question, QuestionKind, StepKey, StepResult,
+    Then, Timestamp,
+};
+use smol_str::SmolStr;
+use std::time::Duration;
+
+/// The first wait before a retry, when the step does not say.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// No wait is longer.
+const LONGEST_DELAY: Duration = Duration::from_hours(1);
+/// How often a `repeat` runs its step, when it does not say.
+const ROUNDS: u32 = 5;
+
+impl Run {
+    /// Returns what follows from a command; nothing is applied.
+    pub fn decide(&self, command: Command, secrets: &[(String, String)]) -> Result<Vec<Event>, Refusal> {
+        if let Phase::Finished(status, _) = &self.phase {
+            // Time passes for finished runs too, and a late report of an attempt changes nothing.
+            return match command {
+                Command::Tick { .. } | Command::Recover => Ok(Vec::new()),
+                _ => Err(Refusal::Finished { run: self.id.clone(), status: verb(*status) }),
+            };
+        }
+        match command {
+            Command::Tick { now } => Ok(self.tick(now)),
+            Command::AnswerPlan { by, approved, comment } => match self.phase {
+                Phase::AwaitingPlan if self.ending.is_none() => {
+                    Ok(vec![Event::PlanAnswered { by, approved, comment }])
+                }
+                _ => Err(Refusal::NoPlan(self.id.clone())),
+            },
+            Command::HookEnded { hook, error } => match &self.index.hook {
+                Some(known) if *known == hook => Ok(vec![Event::HookEnded { hook, error }]),
+                _ => Err(Refusal::NoHook(hook)),
+            },
+            Command::AttemptEnded { key, attempt, observation, now } => {
+                self.attempt_ended(key, attempt, *observation, now, secrets)
+            }
+            Command::Answer { key, answer, by, comment, now } => self.answer(key, answer, by, comment, now),
+            Command::Cancel { by, reason } => match &self.ending {
+                Some(_) => Err(Refusal::Ending(self.id.clone())),
+                None => Ok(vec![Event::CancelRequested { by, reason }]),
+            },
+            Command::Recover => Ok(self.recover()),
+            Command::Resolve { key, by, decision } => match self.instance(&key) {
+                None => Err(Refusal::NoStep(key)),
+                Some(instance) if instance.state == InstanceState::Lost => {
+                    Ok(vec![Event::LossResolved { key, by, decision }])
+                }
+                Some(_) => Err(Refusal::NotLost(key)),
+            },
+        }
+    }
+
+    fn tick(&self, now: Timestamp) -> Vec<Event> {
+        if self.ending.is_some() {
+            return Vec::new();
+        }
+        if self.created.deadline.is_some_and(|deadline| deadline <= now) {
+            return vec![Event::DeadlinePassed];
+        }
+        let expired = self
+            .questions()
+            .into_iter()
+            .filter(|(_, question)| question.deadline.is_some_and(|at| at <= now));
+        expired.map(|(key, _)| Event::QuestionExpired { key }).collect()
+    }
+
+    /// An attempt that was under way is run again only where that was declared safe.
+    fn recover(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        if let Some(hook) = &self.index.hook {
+            let error = "its driver was lost".to_owned();
+            events.push(Event::HookEnded { hook: hook.clone(), error: Some(error) });
+        }
+        for (key, attempt) in self.in_flight() {
+            let Some((step, _)) = self.find(&key) else { continue };
+            let definition = self.step(step);
+            let idempotent = definition.idempotent.as_ref().is_some_and(|flag| flag.value);
+            // A child run has its own log, which its driver continues.
+            let is_child = matches!(definition.kind, StepKind::Workflow(_));
+            if is_child {
+                continue;
+            }
+            let rerun = idempotent || self.on_failure(definition) == OnFailure::Retry;
+            events.push(if self.ending.is_some() {
+                Event::AttemptCancelled { key, attempt }
+            } else {
+                Event::AttemptLost { key, attempt, rerun }
+            });
+        }
+        events
+    }
+
+    fn answer(
+        &self,
+        key: StepKey,
+        answer: SmolStr,
+        by: SmolStr,
+        comment: Option<String>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Refusal> {
+        let instance = self.instance(&key).ok_or_else(|| Refusal::NoQuestion { key: key.clone() })?;
+        let InstanceState::Asking(question) = &instance.state else {
+            return Err(match &instance.result.answer {
+                Some(answer) => {
+                    Refusal::Answered { key, answer: answer.clone(), by: instance.result.by.clone() }
+                }
+                None => Refusal::NoQuestion { key },
+            });
+        };
+        if self.ending.is_some() {
+            return Err(Refusal::Ending(self.id.clone()));
+        }
+        if question.deadline.is_some_and(|deadline| deadline <= now) {
+            return Err(Refusal::Late { key });
+        }
+        if !question.approvers.is_empty() {
+            if !question.approvers.iter().any(|approver| **approver == *by) {
+                return Err(Refusal::NotAnApprover { key, by, approvers: question.approvers.join(", ") });
+            }
+            if self.created.by == by {
+                return Err(Refusal::OwnRun { key, by });
+            }
+        }
+        // A no is always possible, whatever the options are.
+        let known =
+            answer == ApprovalStep::REJECTED || question.options.iter().any(|(_, value)| *value == answer);
+        if !known {
+            let options =
+                question.options.iter().map(|(_, value)| format!("`{value}`")).collect::<Vec<_>>().join(", ");
+            return Err(Refusal::NoOption { key, answer, options });
+        }
+        Ok(vec![Event::QuestionAnswered { key, answer, by, comment }])
+    }
+
+    fn attempt_ended(
+        &self,
+        key: StepKey,
+        attempt: u32,
+        observation: Observation,
+        now: Timestamp,
+        secrets: &[(String, String)],
+    ) -> Result<Vec<Event>, Refusal> {
+        let under_way = self.find(&key).filter(|(step, instance)| {
+            let entry = &self.steps[*step].instances[*instance];
+            entry.attempt == attempt && matches!(entry.state, InstanceState::Running { .. })
+        });
+        let Some((step, instance)) = under_way else {
+            return Err(Refusal::NotUnderWay { key, attempt });
+        };
+        if observation.end == ProcessEnd::Cancelled {
+            return Ok(vec![Event::AttemptCancelled { key, attempt }]);
+        }
+        let definition = self.step(step);
+        let failure = failure(definition, &observation);
+        let result = observation.result;
+        if let Some(repeat) = &definition.repeat {
+            return Ok(self.round(key, attempt, step, instance, repeat, failure, result, now, secrets));
+        }
+        Ok(match failure {
+            None => vec![Event::AttemptSucceeded { key, attempt, result, again: None }],
+            Some(failure) => self.failed(key, attempt, step, instance, failure, result, now),
+        })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one attempt")]
+    fn failed(
+        &self,
+        key: StepKey,
+        attempt: u32,
+        step: usize,
+        instance: usize,
+        failure: AttemptFailure,
+        result: StepResult,
+        now: Timestamp,
+    ) -> Vec<Event> {
+        let definition = self.step(step);
+        let on_failure = self.on_failure(definition);
+        let retries = self.steps[step].instances[instance].retries;
+        let most = definition.max_retries.as_ref().map_or(1, |most| most.value);
+        // An agent is told what evidence is missing and tries again, whatever happens to other failures.
+        let told = matches!(definition.kind, StepKind::Agent(_) | StepKind::Skill(_))
+            && matches!(failure, AttemptFailure::Evidence(_));
+        let then = if self.ending.is_some() {
+            Then::Stop
+        } else if (on_failure == OnFailure::Retry || told) && retries < most {
+            Then::Retry(now.after(if told { Duration::ZERO } else { self.delay(definition, &key, retries) }))
+        } else {
+            match on_failure {
+                OnFailure::Continue => Then::Continue,
+                OnFailure::Ask => Then::Ask,
+                OnFailure::Stop | OnFailure::Retry => Then::Stop,
+            }
+        };
+        let prompt = format!("Step `{key}` failed: {failure}");
+        let mut events = vec![Event::AttemptFailed { key: key.clone(), attempt, failure, result, then }];
+        if then == Then::Ask {
+            let option = |label: &str, value: &str| (label.to_owned(), SmolStr::new(value));
+            let options = vec![option("Retry", "retry"), option("Skip", "skip"), option("Stop", "stop")];
+            let question = Question {
+                about: QuestionKind::Failure,
+                prompt,
+                options,
+                approvers: Vec::new(),
+                deadline: None,
+            };
+            events.push(Event::QuestionAsked { key, question });
+        }
+        events
+    }
+
+    /// Returns how long to wait before a retry: twice as long each time, and a little different each time.
+    ///
+    /// The difference comes from the run and the step, so that a replay waits as long.
+    fn delay(&self, step: &Step, key: &StepKey, retries: u32) -> Duration {
+        let base = step.retry_delay.as_ref().map_or(RETRY_DELAY, |delay| delay.time());
+        let doubled =
+            base.saturating_mul(1_u32.checked_shl(retries.min(20)).unwrap_or(u32::MAX)).min(LONGEST_DELAY);
+        let mut hash: u32 = 0x811c_9dc5;
+        for byte in self.id.as_str().bytes().chain(key.to_string().bytes()).chain(retries.to_le_bytes()) {
+            hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+        // Up to a quarter more.
+        doubled + doubled / 4 * (hash % 1000) / 1000
+    }
+
+    /// Decides about a step with `repeat`: done, once more, or failed for good.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one attempt")]
+    fn round(
+        &self,
+        key: StepKey,
+        attempt: u32,
+        step: usize,
+        instance: usize,
+        repeat: &crate::definition::Repeat,
+        failure: Option<AttemptFailure>,
+        result: StepResult,
+        now: Timestamp,
+        secrets: &[(String, String)],
+    ) -> Vec<Event> {
+        let error = failure.as_ref().map(ToString::to_string);
+        let scope = RunScope::new(self, Some((step, instance)), secrets).seeing(&result, error.as_deref());
+        let holds = repeat.until.evaluate_condition(&scope);
+        let rounds = self.steps[step].instances[instance].rounds;
+        let most = repeat.max.as_ref().map_or(ROUNDS, |most| most.value);
+        match holds {
+            Err(error) => {
+                let failure = AttemptFailure::Expression(format!("`until` cannot be decided: {error}"));
+                vec![Event::AttemptFailed { key, attempt, failure, result, then: Then::Stop }]
+            }
+            Ok(true) if failure.is_none() => {
+                vec![Event::AttemptSucceeded { key, attempt, result, again: None }]
+            }
+            Ok(_) if rounds < most && self.ending.is_none() => {
+                let delay = repeat.delay.as_ref().map_or(Duration::from_secs(1), |delay| delay.time());
+                vec![Event::AttemptSucceeded { key, attempt, result, again: Some(now.after(delay)) }]
+            }
+            Ok(_) => self.failed(
+                key,
+                attempt,
+                step,
+                instance,
+                failure.unwrap_or(AttemptFailure::Until(rounds)),
+                result,
+                now,
+            ),
+        }
+    }
+}
+
+/// Returns why an attempt does not count as done.
+fn failure(step: &Step, observation: &Observation) -> Option<AttemptFailure> {
+    let codes = match &step.kind {
+        StepKind::Script(script) => &script.validation.exit_code[..],
+        _ => &[],
+    };
+    match &observation.end {
+        ProcessEnd::Signalled(signal) => return Some(AttemptFailure::Signal(*signal)),
+        ProcessEnd::TimedOut => return Some(AttemptFailure::TimedOut),
+        ProcessEnd::NotStarted(reason) => return Some(AttemptFailure::NotStarted(reason.clone())),
+        ProcessEnd::Exited(code) => {
+            let counts =
+                if codes.is_empty() { *code == 0 } else { codes.iter().any(|known| known.value == *code) };
+            if !counts {
+                return Some(AttemptFailure::ExitCode(*code));
+            }
+        }
+        ProcessEnd::Cancelled => {}
+    }
+    (!observation.missing.is_empty()).then(|| AttemptFailure::Evidence(observation.missing.clone()))
+}
+
+fn verb(status: EndStatus) -> &'static str {
+    match status {
+        EndStatus::Completed => "completed",
+        EndStatus::Failed => "failed",
+        EndStatus::Cancelled => "was cancelled",
+        EndStatus::TimedOut => "ran out of time",
+    }
+}

@@ -1,0 +1,199 @@
+//! What a driver has to do about an event.
+
+use super::scope::RunScope;
+use super::state::Run;
+use crate::definition::{Argument, Environment, Shell, StepKind};
+use crate::event::{Event, HookKey, StepKey, Timestamp};
+use crate::source::Spanned;
+use crate::value::shell::{self, Dialect, Piece};
+use crate::value::template::{Part, as_text};
+use crate::value::{Template, Value};
+
+/// Something to do outside; its end comes back as a command.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Run a hook.
+    Hook(HookKey),
+    /// Carry out an attempt.
+    Attempt {
+        /// Which instance.
+        key: StepKey,
+        /// Which attempt.
+        attempt: u32,
+        /// When it is ended.
+        deadline: Option<Timestamp>,
+    },
+}
+
+/// What an attempt consists of, with every value in place.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// Run a command.
+    Script(ScriptWork),
+    /// Give an agent a task.
+    Agent(AgentWork),
+    /// Run a skill.
+    Skill(SkillWork),
+    /// Run another ability.
+    Child(ChildWork),
+}
+
+/// A command with every value in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptWork {
+    /// Which shell.
+    pub shell: Shell,
+    /// The script; values are variable references in it.
+    pub script: String,
+    /// The variables that carry the values, and the step's own.
+    pub variables: Vec<(String, String)>,
+    /// Variables that take a named secret.
+    pub secrets: Vec<(String, String)>,
+    /// Where it runs, relative to the project's root.
+    pub cwd: Option<String>,
+}
+
+/// A task for an agent with every value in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentWork {
+    /// Which agent.
+    pub agent: String,
+    /// The task.
+    pub prompt: String,
+    /// Paths, globs and texts that go before it.
+    pub context: Vec<String>,
+}
+
+/// A skill with every value in place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkillWork {
+    /// Which skill.
+    pub skill: String,
+    /// What it is given.
+    pub inputs: Vec<(String, Value)>,
+}
+
+/// Another ability with every value in place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChildWork {
+    /// Which ability.
+    pub ability: String,
+    /// What it is given.
+    pub inputs: Vec<(String, Value)>,
+}
+
+impl Run {
+    /// Returns what an event that was just appended asks for.
+    pub fn effect(&self, event: &Event) -> Option<Effect> {
+        match event {
+            Event::HookStarted { hook } => Some(Effect::Hook(hook.clone())),
+            Event::AttemptStarted { key, attempt, deadline } => {
+                Some(Effect::Attempt { key: key.clone(), attempt: *attempt, deadline: *deadline })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what an attempt consists of; `secrets` are the values of secret inputs.
+    pub fn work(&self, key: &StepKey, secrets: &[(String, String)]) -> Result<Work, String> {
+        let (step, instance) = self.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
+        let scope = RunScope::new(self, Some((step, instance)), secrets);
+        let text = |template: &Template| template.render(&scope).map_err(|error| error.to_string());
+        Ok(match &self.step(step).kind {
+            StepKind::Script(script) => {
+                let dialect_shell = script.shell.as_ref().map_or(Shell::Sh, |shell| shell.value);
+                let (rendered, mut variables) = render(&script.run, dialect_shell, &scope)?;
+                let mut named = Vec::new();
+                for (name, value) in &script.env {
+                    match &value.value {
+                        Environment::Template(template) => {
+                            variables.push((name.value.clone(), text(template)?));
+                        }
+                        Environment::Secret(secret) => named.push((name.value.clone(), secret.to_string())),
+                    }
+                }
+                let cwd = script.cwd.as_ref().map(|cwd| text(cwd)).transpose()?;
+                Work::Script(ScriptWork {
+                    shell: dialect_shell,
+                    script: rendered,
+                    variables,
+                    secrets: named,
+                    cwd,
+                })
+            }
+            StepKind::Agent(agent) => Work::Agent(AgentWork {
+                agent: agent.agent.to_string(),
+                prompt: text(&agent.prompt)?,
+                context: agent.context.iter().map(|context| text(context)).collect::<Result<_, _>>()?,
+            }),
+            StepKind::Skill(skill) => Work::Skill(SkillWork {
+                skill: skill.skill.to_string(),
+                inputs: arguments(&skill.inputs, &scope)?,
+            }),
+            StepKind::Workflow(workflow) => Work::Child(ChildWork {
+                ability: workflow.workflow.to_string(),
+                inputs: arguments(&workflow.inputs, &scope)?,
+            }),
+            StepKind::Approval(_) => return Err(format!("`{key}` asks a human; there is nothing to run")),
+        })
+    }
+
+    /// Renders a command of the step's evidence.
+    pub fn check_command(
+        &self,
+        key: &StepKey,
+        command: &Template,
+        secrets: &[(String, String)],
+    ) -> Result<ScriptWork, String> {
+        let (step, instance) = self.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
+        let scope = RunScope::new(self, Some((step, instance)), secrets);
+        let (script, variables) = render(command, Shell::Sh, &scope)?;
+        Ok(ScriptWork { shell: Shell::Sh, script, variables, secrets: Vec::new(), cwd: None })
+    }
+}
+
+fn arguments(
+    inputs: &[(Spanned<String>, Spanned<Argument>)],
+    scope: &RunScope<'_>,
+) -> Result<Vec<(String, Value)>, String> {
+    let value = |argument: &Argument| match argument {
+        Argument::Template(template) => template.render_value(scope).map_err(|error| error.to_string()),
+        Argument::Value(value) => Ok(value.clone()),
+    };
+    inputs.iter().map(|(name, argument)| Ok((name.value.clone(), value(argument)?))).collect()
+}
+
+/// Renders a script: each value becomes a variable, each placeholder a reference to it.
+fn render(
+    template: &Template,
+    shell_kind: Shell,
+    scope: &RunScope<'_>,
+) -> Result<(String, Vec<(String, String)>), String> {
+    let dialect = match shell_kind {
+        Shell::Sh => Dialect::Sh,
+        Shell::Bash => Dialect::Bash,
+    };
+    let mut values = Vec::new();
+    let mut pieces = Vec::new();
+    for part in template.parts() {
+        match part {
+            Part::Text(text) => pieces.push(Piece::Text(text)),
+            Part::Placeholder(placeholder) => {
+                let value = placeholder.evaluate(scope).map_err(|error| error.to_string())?;
+                pieces.push(Piece::Placeholder { raw: placeholder.raw });
+                values.push((as_text(&value).into_owned(), placeholder.raw));
+            }
+        }
+    }
+    let name = |index: usize| format!("ABIDE_VALUE_{index}");
+    let script =
+        shell::render(&pieces, dialect, name, |index| values[index].0.clone()).map_err(|refusals| {
+            refusals.iter().map(|refusal| refusal.why.to_string()).collect::<Vec<_>>().join("; ")
+        })?;
+    let variables = values
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, raw))| !raw)
+        .map(|(index, (value, _))| (name(index), value.clone()));
+    Ok((script, variables.collect()))
+}

@@ -1,0 +1,411 @@
+//! What a run is at one moment.
+
+use crate::definition::check::dependencies;
+use crate::definition::{Ability, OnFailure, Step};
+use crate::event::{
+    Created, EndStatus, HookKey, HookPhase, Question, RunId, Skip, StepKey, StepResult, Timestamp,
+};
+use crate::value::Value;
+use smol_str::SmolStr;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// A run: its definition, and how far it has come.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// What it is made of.
+    pub created: Arc<Created>,
+    /// The ability, as it was when the run was created.
+    pub ability: Arc<Ability>,
+    /// How far the run as a whole is.
+    pub phase: Phase,
+    /// How far each step is, in the order of the ability.
+    pub steps: Vec<StepState>,
+    /// How it will end, once it is known.
+    pub ending: Option<(EndStatus, Option<String>)>,
+    /// Whether somebody asked for the end.
+    pub cancelling: bool,
+    pub(super) index: Index,
+}
+
+/// What is derived from the steps, kept so that each change costs only what it touches.
+#[derive(Debug, Clone)]
+pub(super) struct Index {
+    /// The position of each step.
+    pub(super) positions: Arc<HashMap<SmolStr, usize>>,
+    /// The steps that wait for each step.
+    pub(super) dependents: Arc<Vec<Vec<usize>>>,
+    /// For how many steps each step still waits.
+    pub(super) unmet: Vec<u32>,
+    /// Steps that wait for nothing and have not been looked at.
+    pub(super) ready: BTreeSet<usize>,
+    /// Steps that have instances and are not done.
+    pub(super) open: BTreeSet<usize>,
+    /// Instances with an attempt under way.
+    pub(super) running: BTreeSet<(usize, usize)>,
+    /// Instances that could start an attempt.
+    pub(super) startable: BTreeSet<(usize, usize)>,
+    /// Instances that wait for a moment.
+    pub(super) paused: BTreeSet<(Timestamp, usize, usize)>,
+    /// Instances that wait for a human.
+    pub(super) asking: BTreeSet<(usize, usize)>,
+    /// Instances whose driver was lost.
+    pub(super) lost: BTreeSet<(usize, usize)>,
+    /// How many steps are done or skipped.
+    pub(super) closed: usize,
+    /// The hook that is running.
+    pub(super) hook: Option<HookKey>,
+}
+
+/// How far the run as a whole is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Phase {
+    /// A human must agree to the plan.
+    AwaitingPlan,
+    /// Hooks before the steps; so many are done.
+    Before(usize),
+    /// The steps.
+    Steps,
+    /// Hooks after the steps; so many are done.
+    After(usize),
+    /// It is over.
+    Finished(EndStatus, Option<String>),
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, Default)]
+pub struct StepState {
+    /// In one word.
+    pub status: StepStatus,
+    /// Its instances: one, or one per item.
+    pub instances: Vec<Instance>,
+    /// The step's results as later steps see them.
+    pub result: StepResult,
+    /// Why it failed or was skipped.
+    pub note: Option<String>,
+}
+
+/// How far a step is, in one word.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum StepStatus {
+    /// It has not been looked at.
+    #[default]
+    Waiting,
+    /// It has begun.
+    Open,
+    /// It is done, with evidence.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was not done.
+    Skipped(Skip),
+    /// It is an approval that was answered with a no.
+    Rejected,
+    /// The run ended before it was done.
+    Cancelled,
+}
+
+impl StepStatus {
+    /// Returns the word for it; expressions see the first three of the finished ones.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Open => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Skipped(_) => "skipped",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns whether nothing more will happen to the step.
+    pub fn is_closed(&self) -> bool {
+        !matches!(self, Self::Waiting | Self::Open)
+    }
+}
+
+/// One instance of a step.
+#[derive(Debug, Clone)]
+pub struct Instance {
+    /// The label of its item.
+    pub label: Option<SmolStr>,
+    /// The item.
+    pub item: Option<Value>,
+    /// How many attempts there have been.
+    pub attempt: u32,
+    /// How many of them were retries after a failure.
+    pub retries: u32,
+    /// How many of them count for `repeat`.
+    pub rounds: u32,
+    /// Where it is.
+    pub state: InstanceState,
+    /// What the last attempt left.
+    pub result: StepResult,
+    /// What went wrong last.
+    pub error: Option<String>,
+}
+
+impl Instance {
+    pub(super) fn new(label: Option<SmolStr>, item: Option<Value>) -> Self {
+        Self {
+            label,
+            item,
+            attempt: 0,
+            retries: 0,
+            rounds: 0,
+            state: InstanceState::Ready,
+            result: StepResult::default(),
+            error: None,
+        }
+    }
+}
+
+/// Where an instance is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InstanceState {
+    /// An attempt can begin.
+    Ready,
+    /// An attempt is under way.
+    Running {
+        /// When it is ended.
+        deadline: Option<Timestamp>,
+    },
+    /// The next attempt begins at this moment.
+    Paused(Timestamp),
+    /// A human is asked.
+    Asking(Question),
+    /// The driver of the last attempt is gone.
+    Lost,
+    /// It is done.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was answered with a no.
+    Rejected,
+    /// A human skipped it.
+    Skipped,
+    /// The run ended before it was done.
+    Cancelled,
+}
+
+/// How a run is, in one word, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunStatus {
+    /// A human must agree to the plan.
+    AwaitingPlan,
+    /// Something is being done.
+    Running,
+    /// It waits for a human or a moment.
+    Waiting,
+    /// Every step is done or skipped.
+    Completed,
+    /// A step failed or was rejected.
+    Failed,
+    /// Somebody ended it.
+    Cancelled,
+    /// Its time was over.
+    TimedOut,
+    /// A driver was lost in the middle of a step; a human must say what to do.
+    Interrupted,
+}
+
+impl RunStatus {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::AwaitingPlan => "awaiting_plan",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed_out",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// Returns whether nothing more will happen.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::TimedOut)
+    }
+}
+
+impl Run {
+    /// Begins a run from its first event; `ability` is what its source reads as.
+    pub fn create(id: RunId, created: Created, ability: Arc<Ability>) -> Self {
+        let waits = dependencies(&ability);
+        let mut dependents = vec![Vec::new(); waits.len()];
+        for (step, before) in waits.iter().enumerate() {
+            for dependency in before {
+                dependents[dependency.on].push(step);
+            }
+        }
+        let unmet: Vec<u32> =
+            waits.iter().map(|before| u32::try_from(before.len()).unwrap_or(u32::MAX)).collect();
+        let ready =
+            unmet.iter().enumerate().filter(|(_, unmet)| **unmet == 0).map(|(step, _)| step).collect();
+        let positions =
+            ability.steps.iter().enumerate().map(|(index, step)| (step.id.as_str().into(), index)).collect();
+        let phase = if created.plan_approval { Phase::AwaitingPlan } else { Phase::Before(0) };
+        let taken_over = created.taken_over.clone();
+        let mut run = Self {
+            id,
+            created: Arc::new(created),
+            phase,
+            steps: vec![StepState::default(); ability.steps.len()],
+            ending: None,
+            cancelling: false,
+            index: Index {
+                positions: Arc::new(positions),
+                dependents: Arc::new(dependents),
+                unmet,
+                ready,
+                open: BTreeSet::new(),
+                running: BTreeSet::new(),
+                startable: BTreeSet::new(),
+                paused: BTreeSet::new(),
+                asking: BTreeSet::new(),
+                lost: BTreeSet::new(),
+                closed: 0,
+                hook: None,
+            },
+            ability,
+        };
+        for (step, result) in taken_over {
+            if let Some(position) = run.position(step.as_str()) {
+                run.steps[position].result = result;
+                run.steps[position].note = Some("taken over".to_owned());
+                run.close_step(position, StepStatus::Completed);
+            }
+        }
+        run
+    }
+
+    /// Returns the position of a step.
+    pub fn position(&self, step: &str) -> Option<usize> {
+        self.index.positions.get(step).copied()
+    }
+
+    /// Returns the definition of a step.
+    pub fn step(&self, position: usize) -> &Step {
+        &self.ability.steps[position]
+    }
+
+    /// Returns the key of an instance.
+    pub fn key(&self, step: usize, instance: usize) -> StepKey {
+        let item = self.steps[step].instances.get(instance).and_then(|instance| instance.label.clone());
+        StepKey { step: self.ability.steps[step].id.value.clone(), item }
+    }
+
+    /// Returns where the instance of a key is.
+    pub fn find(&self, key: &StepKey) -> Option<(usize, usize)> {
+        let step = self.position(key.step.as_str())?;
+        let instance = self.steps[step].instances.iter().position(|instance| instance.label == key.item)?;
+        Some((step, instance))
+    }
+
+    /// Returns the instance of a key.
+    pub fn instance(&self, key: &StepKey) -> Option<&Instance> {
+        self.find(key).map(|(step, instance)| &self.steps[step].instances[instance])
+    }
+
+    /// Returns how the run is, in one word.
+    pub fn status(&self) -> RunStatus {
+        match &self.phase {
+            Phase::AwaitingPlan => RunStatus::AwaitingPlan,
+            Phase::Finished(EndStatus::Completed, _) => RunStatus::Completed,
+            Phase::Finished(EndStatus::Failed, _) => RunStatus::Failed,
+            Phase::Finished(EndStatus::Cancelled, _) => RunStatus::Cancelled,
+            Phase::Finished(EndStatus::TimedOut, _) => RunStatus::TimedOut,
+            _ if !self.index.lost.is_empty() => RunStatus::Interrupted,
+            _ if !self.index.running.is_empty() || self.index.hook.is_some() => RunStatus::Running,
+            _ if !self.index.asking.is_empty() || !self.index.paused.is_empty() => RunStatus::Waiting,
+            _ => RunStatus::Running,
+        }
+    }
+
+    /// Returns whether the run is over.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Finished(..))
+    }
+
+    /// Returns the instances with an attempt under way, and its number.
+    pub fn in_flight(&self) -> Vec<(StepKey, u32)> {
+        let attempt = |(step, instance): &(usize, usize)| {
+            (self.key(*step, *instance), self.steps[*step].instances[*instance].attempt)
+        };
+        self.index.running.iter().map(attempt).collect()
+    }
+
+    /// Returns the hook that is under way.
+    pub fn hook_in_flight(&self) -> Option<&HookKey> {
+        self.index.hook.as_ref()
+    }
+
+    /// Returns the questions that wait for a human.
+    pub fn questions(&self) -> Vec<(StepKey, &Question)> {
+        let asked = self.index.asking.iter().filter_map(|(step, instance)| {
+            match &self.steps[*step].instances[*instance].state {
+                InstanceState::Asking(question) => Some((self.key(*step, *instance), question)),
+                _ => None,
+            }
+        });
+        asked.collect()
+    }
+
+    /// Returns the instances whose driver was lost.
+    pub fn lost(&self) -> Vec<StepKey> {
+        self.index.lost.iter().map(|(step, instance)| self.key(*step, *instance)).collect()
+    }
+
+    /// Returns the next moment at which something happens by itself.
+    pub fn next_moment(&self) -> Option<Timestamp> {
+        if self.is_finished() {
+            return None;
+        }
+        let paused = self.index.paused.first().map(|(at, ..)| *at);
+        let asked = self.questions().into_iter().filter_map(|(_, question)| question.deadline).min();
+        let own = self.created.deadline.filter(|_| self.ending.is_none());
+        let waiting = if self.ending.is_some() { None } else { paused.into_iter().chain(asked).min() };
+        waiting.into_iter().chain(own).min()
+    }
+
+    /// Returns what happens when a step fails for good.
+    pub(super) fn on_failure(&self, step: &Step) -> OnFailure {
+        let own = step.on_failure.as_ref().or(self.ability.settings.on_failure.as_ref());
+        own.map_or(OnFailure::Stop, |word| word.value)
+    }
+
+    /// Returns how many attempts may be under way at the same time.
+    pub(super) fn capacity(&self) -> usize {
+        if !self.ability.settings.is_parallel() {
+            return usize::MAX;
+        }
+        self.ability.settings.max_parallel.as_ref().map_or(4, |most| most.value as usize)
+    }
+
+    /// Returns the hooks of a phase.
+    pub(super) fn hooks(&self, phase: HookPhase) -> Vec<HookKey> {
+        self.created.hooks.iter().filter(|hook| hook.phase == phase).cloned().collect()
+    }
+
+    /// Closes a step and tells the steps that wait for it.
+    pub(super) fn close_step(&mut self, step: usize, status: StepStatus) {
+        if self.steps[step].status.is_closed() {
+            return;
+        }
+        self.steps[step].status = status;
+        self.index.ready.remove(&step);
+        self.index.open.remove(&step);
+        self.index.closed += 1;
+        for dependent in self.index.dependents.clone()[step].iter().copied() {
+            self.index.unmet[dependent] = self.index.unmet[dependent].saturating_sub(1);
+            if self.index.unmet[dependent] == 0 && self.steps[dependent].status == StepStatus::Waiting {
+                self.index.ready.insert(dependent);
+            }
+        }
+    }
+}
