@@ -9,7 +9,9 @@
 pub mod ability;
 pub mod agent;
 pub mod config;
+pub mod event;
 mod frontmatter;
+pub mod json;
 mod read;
 pub mod reference;
 pub mod schema;

@@ -179,14 +179,24 @@ impl Play {
     fn command(&mut self, command: Command) -> Result<(), Refusal> {
         for event in self.run.decide(command, &[])? {
             self.run.apply(&event);
-            self.log.push(event);
+            self.append(event);
         }
         self.advance();
         Ok(())
     }
 
     fn advance(&mut self) {
-        self.log.extend(self.run.advance(self.now, &[]));
+        for event in self.run.advance(self.now, &[]) {
+            self.append(event);
+        }
+    }
+
+    /// Keeps an event as a store would: what is read back is what was written.
+    fn append(&mut self, event: Event) {
+        let stored = abide_formats::event::write(&event);
+        let read = abide_formats::event::read(event.kind(), &stored);
+        assert_eq!(read.as_ref(), Ok(&event), "{stored}");
+        self.log.push(event);
     }
 
     /// Returns the status of the run and a line per step.

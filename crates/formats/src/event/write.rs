@@ -1,0 +1,247 @@
+//! Events → JSON.
+
+use abide_core::event::{
+    AttemptFailure, Created, Event, HookKey, HookPhase, LossDecision, Output, Question, QuestionKind, Skip,
+    StepResult, Then,
+};
+use abide_core::value::Value;
+
+/// Returns the data of an event as JSON text; its kind is [`Event::kind`].
+pub fn write(event: &Event) -> String {
+    data(event).to_string()
+}
+
+/// A mapping under construction; what has its default is left out.
+struct Map(Vec<(String, Value)>);
+
+impl Map {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn with(mut self, name: &str, value: Value) -> Self {
+        let empty = match &value {
+            Value::Null | Value::Bool(false) => true,
+            Value::List(items) => items.is_empty(),
+            Value::Map(entries) => entries.is_empty(),
+            _ => false,
+        };
+        if !empty {
+            self.0.push((name.to_owned(), value));
+        }
+        self
+    }
+
+    fn done(self) -> Value {
+        Value::Map(self.0)
+    }
+}
+
+fn text(value: impl ToString) -> Value {
+    Value::Text(value.to_string())
+}
+
+fn maybe(value: Option<impl ToString>) -> Value {
+    value.map_or(Value::Null, text)
+}
+
+fn int(value: impl Into<i64>) -> Value {
+    Value::Int(value.into())
+}
+
+fn data(event: &Event) -> Value {
+    let map = Map::new();
+    match event {
+        Event::Created(created) => created_data(created),
+        Event::PlanAnswered { by, approved, comment } => map
+            .with("by", text(by))
+            .with("approved", Value::Bool(*approved))
+            .with("comment", maybe(comment.as_ref()))
+            .done(),
+        Event::HookStarted { hook } => map.with("hook", hook_data(hook)).done(),
+        Event::HookEnded { hook, error } => {
+            map.with("hook", hook_data(hook)).with("error", maybe(error.as_ref())).done()
+        }
+        Event::StepSkipped { step, why } => {
+            let (name, value) = match why {
+                Skip::When { because } => ("when", text(because)),
+                Skip::Rejected { need } => ("rejected", text(need)),
+                Skip::Chosen { by } => ("chosen_by", text(by)),
+            };
+            map.with("step", text(step)).with(name, value).done()
+        }
+        Event::StepExpanded { step, items } => {
+            let items =
+                items.iter().map(|(label, item)| Value::List(vec![text(label), item.clone()])).collect();
+            map.with("step", text(step)).with("items", Value::List(items)).done()
+        }
+        Event::AttemptStarted { key, attempt, deadline } => map
+            .with("step", text(key))
+            .with("attempt", int(*attempt))
+            .with("deadline", deadline.map_or(Value::Null, |at| int(at.0)))
+            .done(),
+        Event::AttemptSucceeded { key, attempt, result, again } => map
+            .with("step", text(key))
+            .with("attempt", int(*attempt))
+            .with("result", result_data(result))
+            .with("again", again.map_or(Value::Null, |at| int(at.0)))
+            .done(),
+        Event::AttemptFailed { key, attempt, failure, result, then } => {
+            let (word, at) = match then {
+                Then::Retry(at) => ("retry", int(at.0)),
+                Then::Ask => ("ask", Value::Null),
+                Then::Continue => ("continue", Value::Null),
+                Then::Stop => ("stop", Value::Null),
+            };
+            map.with("step", text(key))
+                .with("attempt", int(*attempt))
+                .with("failure", failure_data(failure))
+                .with("result", result_data(result))
+                .with("then", text(word))
+                .with("at", at)
+                .done()
+        }
+        Event::AttemptCancelled { key, attempt } => {
+            map.with("step", text(key)).with("attempt", int(*attempt)).done()
+        }
+        Event::AttemptLost { key, attempt, rerun } => map
+            .with("step", text(key))
+            .with("attempt", int(*attempt))
+            .with("rerun", Value::Bool(*rerun))
+            .done(),
+        Event::LossResolved { key, by, decision } => {
+            let word = match decision {
+                LossDecision::Rerun => "rerun",
+                LossDecision::Fail => "fail",
+            };
+            map.with("step", text(key)).with("by", text(by)).with("decision", text(word)).done()
+        }
+        Event::QuestionAsked { key, question } => {
+            map.with("step", text(key)).with("question", question_data(question)).done()
+        }
+        Event::QuestionAnswered { key, answer, by, comment } => map
+            .with("step", text(key))
+            .with("answer", text(answer))
+            .with("by", text(by))
+            .with("comment", maybe(comment.as_ref()))
+            .done(),
+        Event::QuestionExpired { key } => map.with("step", text(key)).done(),
+        Event::CancelRequested { by, reason } => {
+            map.with("by", text(by)).with("reason", maybe(reason.as_ref())).done()
+        }
+        Event::DeadlinePassed => map.done(),
+        Event::Finished { status, error } => {
+            map.with("status", text(status.word())).with("error", maybe(error.as_ref())).done()
+        }
+    }
+}
+
+fn created_data(created: &Created) -> Value {
+    let pair = |name: &dyn ToString, value: Value| Value::List(vec![Value::Text(name.to_string()), value]);
+    let parent = match &created.parent {
+        Some((run, key)) => Map::new().with("run", text(run)).with("step", text(key)).done(),
+        None => Value::Null,
+    };
+    let rerun_of = match &created.rerun_of {
+        Some((run, step)) => Map::new().with("run", text(run)).with("step", text(step)).done(),
+        None => Value::Null,
+    };
+    Map::new()
+        .with("v", int(1))
+        .with("at", int(created.at.0))
+        .with("name", text(&created.name))
+        .with("source", text(&created.source))
+        .with("digest", text(&created.digest))
+        .with("folder", maybe(created.folder.as_ref()))
+        .with("root", text(&created.root))
+        .with(
+            "files",
+            Value::List(created.files.iter().map(|(path, digest)| pair(path, text(digest))).collect()),
+        )
+        .with(
+            "inputs",
+            Value::List(created.inputs.iter().map(|(name, value)| pair(name, value.clone())).collect()),
+        )
+        .with("input", text(&created.input))
+        .with("by", text(&created.by))
+        .with("session", maybe(created.session.as_ref()))
+        .with("parent", parent)
+        .with("depth", int(created.depth))
+        .with("rerun_of", rerun_of)
+        .with(
+            "taken_over",
+            Value::List(
+                created.taken_over.iter().map(|(step, result)| pair(step, result_data(result))).collect(),
+            ),
+        )
+        .with("hooks", Value::List(created.hooks.iter().map(hook_data).collect()))
+        .with("deadline", created.deadline.map_or(Value::Null, |at| int(at.0)))
+        .with("plan_approval", Value::Bool(created.plan_approval))
+        .done()
+}
+
+fn hook_data(hook: &HookKey) -> Value {
+    let phase = match hook.phase {
+        HookPhase::Before => "before",
+        HookPhase::After => "after",
+    };
+    Value::Text(format!("{phase}/{}", hook.file))
+}
+
+fn output_data(output: &Output) -> Value {
+    if output.text.is_empty() && output.bytes == 0 {
+        return Value::Null;
+    }
+    let bytes = i64::try_from(output.bytes).unwrap_or(i64::MAX);
+    Map::new()
+        .with("text", text(&output.text))
+        .with("bytes", Value::Int(bytes))
+        .with("cut", Value::Bool(output.cut))
+        .done()
+}
+
+fn result_data(result: &StepResult) -> Value {
+    // Data that a schema asked for may be null or false itself, so it stands in a list of its own.
+    let json = result.json.as_ref().map_or(Value::Null, |json| Value::List(vec![json.clone()]));
+    Map::new()
+        .with("output", output_data(&result.output))
+        .with("stderr", output_data(&result.stderr))
+        .with("exit_code", result.exit_code.map_or(Value::Null, int))
+        .with("json", json)
+        .with("answer", maybe(result.answer.as_ref()))
+        .with("by", maybe(result.by.as_ref()))
+        .with("comment", maybe(result.comment.as_ref()))
+        .with("run", maybe(result.run.as_ref()))
+        .done()
+}
+
+fn failure_data(failure: &AttemptFailure) -> Value {
+    let (name, value) = match failure {
+        AttemptFailure::ExitCode(code) => ("exit_code", int(*code)),
+        AttemptFailure::Signal(signal) => ("signal", int(*signal)),
+        AttemptFailure::TimedOut => ("timed_out", Value::Bool(true)),
+        AttemptFailure::NotStarted(reason) => ("not_started", text(reason)),
+        AttemptFailure::Evidence(missing) => ("evidence", Value::List(missing.iter().map(text).collect())),
+        AttemptFailure::Expression(reason) => ("expression", text(reason)),
+        AttemptFailure::Until(rounds) => ("until", int(*rounds)),
+        AttemptFailure::Child(how) => ("child", text(how)),
+        AttemptFailure::Lost(by) => ("lost", text(by)),
+    };
+    Value::Map(vec![(name.to_owned(), value)])
+}
+
+fn question_data(question: &Question) -> Value {
+    let about = match question.about {
+        QuestionKind::Approval => "approval",
+        QuestionKind::Failure => "failure",
+    };
+    let options =
+        question.options.iter().map(|(label, value)| Value::List(vec![text(label), text(value)])).collect();
+    Map::new()
+        .with("about", text(about))
+        .with("prompt", text(&question.prompt))
+        .with("options", Value::List(options))
+        .with("approvers", Value::List(question.approvers.iter().map(text).collect()))
+        .with("deadline", question.deadline.map_or(Value::Null, |at| int(at.0)))
+        .done()
+}
