@@ -2,8 +2,12 @@
 //!
 //! Every port has a contract suite in `testkit` that all its implementations run.
 
+mod chain;
 mod process;
 mod store;
 
+pub use chain::{NO_HASH, link, verify};
 pub use process::{Ending, Line, Process, ProcessError, Signal, Spec, Stream, Variable};
-pub use store::{Appended, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead};
+pub use store::{
+    Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+};

@@ -28,7 +28,7 @@ pub struct Stored {
     pub data: String,
     /// The hash of the event before it; of the first one, 64 zeros.
     pub previous: String,
-    /// `sha256(previous ‖ stream ‖ seq ‖ at ‖ kind ‖ data)`, each field followed by a line end, in hexadecimal.
+    /// What [`link`](super::link) makes of all of this.
     pub hash: String,
 }
 
@@ -54,6 +54,24 @@ pub struct StreamHead {
     pub changed_at: i64,
     /// What the writer said about the stream when it appended last, as JSON text; see [`Store::append`].
     pub summary: String,
+}
+
+/// Where a page of heads ended; the next one begins after it.
+///
+/// The time alone would not do: streams that changed in the same millisecond would be left out or told twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadPlace {
+    /// The last head's [`StreamHead::changed_at`].
+    pub changed_at: i64,
+    /// The last head's stream.
+    pub stream: String,
+}
+
+impl StreamHead {
+    /// Returns where this head stands among all heads.
+    pub fn place(&self) -> HeadPlace {
+        HeadPlace { changed_at: self.changed_at, stream: self.stream.clone() }
+    }
 }
 
 /// Which output of which attempt of which step.
@@ -126,12 +144,20 @@ pub enum StoreError {
         /// What does not fit.
         what: String,
     },
-    /// The disk is full, read-only or gone; nothing was written.
+    /// The disk is full, read-only or gone, or others have kept the database locked; nothing was written.
     #[error("cannot write to {place}: {reason}")]
     Unwritable {
         /// The file or database.
         place: String,
         /// The system's reason.
+        reason: String,
+    },
+    /// The file or database as a whole is damaged, not ours, or of a newer version; waiting does not help.
+    #[error("cannot read {place}: {reason}")]
+    Unreadable {
+        /// The file or database.
+        place: String,
+        /// What is wrong with it, and what to do.
         reason: String,
     },
     /// Anything else of the database.
@@ -148,14 +174,23 @@ pub enum StoreError {
 ///
 /// Contract:
 /// - `append` is atomic and durable: when it returns, all of the events survive a power cut, or none is there.
-///   Appends of several streams may share one commit.
+///   Appends of several streams may share one commit; the refusal of one does not touch the others.
 /// - `seq` has no gaps; `expected` is the last `seq` that the caller knows (0 for a new stream), and a mismatch is
 ///   [`StoreError::Conflict`] with nothing written. Of two appends with the same `expected` exactly one succeeds.
-/// - With a lease, an append whose generation is not the newest is [`StoreError::LeaseLost`], nothing written.
+/// - With a lease, an append whose holder and generation are not the newest, or whose lease was given back, is
+///   [`StoreError::LeaseLost`], nothing written; that is looked at before `expected`. A lease that has ended, but
+///   that nobody took over, still appends. Without a lease anybody appends.
+/// - `at` never decreases within a stream, whatever the clock does; `seq` orders.
 /// - Reading sees every append that returned before it began.
 /// - Nothing is ever changed or removed, except whole streams by [`Store::forget`].
+/// - Whatever fails leaves the store usable: when the disk has space again, or the lock is gone, so does the next call.
+/// - Dropping a future of a change may or may not keep the change from happening; it is never half done.
 pub trait Store: Send + Sync + 'static {
     /// Appends events; `summary` replaces what [`StreamHead::summary`] says.
+    ///
+    /// Without events nothing is written, not even the summary: the answer is the present end, which for a stream
+    /// that does not exist is event 0 with [`NO_HASH`](super::NO_HASH). A stream or a kind with a line end in it is
+    /// [`StoreError::Other`]: the hash could not tell the fields apart.
     fn append(
         &self,
         stream: &str,
@@ -165,7 +200,11 @@ pub trait Store: Send + Sync + 'static {
         summary: String,
     ) -> impl Future<Output = Result<Appended, StoreError>> + Send;
 
-    /// Reads events of a stream by position, checking the hash chain between them.
+    /// Reads the events of a stream whose positions are in a range, as far as there are any.
+    ///
+    /// They are checked: their hashes, the chain between them, to the event before them, and, if the last one is
+    /// among them, to the head. What does not fit is [`StoreError::Damaged`]. No such stream is
+    /// [`StoreError::Unknown`].
     fn read(
         &self,
         stream: &str,
@@ -175,17 +214,23 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the head of a stream.
     fn head(&self, stream: &str) -> impl Future<Output = Result<Option<StreamHead>, StoreError>> + Send;
 
-    /// Returns heads, newest change first, after the one that `before` names.
+    /// Returns heads after a place, newest change first; of the same time, the greatest stream first.
     fn heads(
         &self,
-        before: Option<i64>,
+        after: Option<&HeadPlace>,
         most: usize,
     ) -> impl Future<Output = Result<Vec<StreamHead>, StoreError>> + Send;
 
-    /// Removes a stream with everything that belongs to it.
+    /// Removes a stream with everything that belongs to it, whoever drives it; [`StoreError::Unknown`] without one.
+    ///
+    /// The log goes last and at once: a crash on the way leaves a stream that can be forgotten again, with its
+    /// outputs partly gone.
     fn forget(&self, stream: &str) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Keeps a snapshot of what the events up to `seq` amount to; it replaces an older one.
+    /// Keeps a snapshot of what the events up to `seq` amount to; it replaces an older one, never a newer one.
+    ///
+    /// No such stream is [`StoreError::Unknown`]; a `seq` that the stream has not reached is
+    /// [`StoreError::Conflict`]. A power cut may lose it: the events are there.
     fn save_snapshot(
         &self,
         stream: &str,
@@ -199,23 +244,29 @@ pub trait Store: Send + Sync + 'static {
         stream: &str,
     ) -> impl Future<Output = Result<Option<(u64, String)>, StoreError>> + Send;
 
-    /// Appends bytes to an output; outputs are whole and byte-exact, but may lose their last moments in a crash.
+    /// Appends bytes to an output of a stream; no such stream is [`StoreError::Unknown`].
+    ///
+    /// Outputs are byte-exact and in the order of the calls. What was written survives the end of this process;
+    /// a power cut may lose the last moments, but nothing from the middle, and nothing that was written before an
+    /// append that returned.
     fn write_output(
         &self,
         key: &OutputKey,
         bytes: Vec<u8>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Reads bytes of an output; an empty answer means the end, or that there is no such output.
+    /// Reads the bytes of an output in a range; an empty answer means the end, or that there is no such output.
     fn read_output(
         &self,
         key: &OutputKey,
         range: Range<u64>,
     ) -> impl Future<Output = Result<Vec<u8>, StoreError>> + Send;
 
-    /// Takes or renews the right to drive a stream until `until`.
+    /// Takes or renews the right to drive a stream until `until`; the stream need not have events yet.
     ///
-    /// A lease that has ended, or whose holder is known to be dead (`is_dead`), can be taken over.
+    /// A lease that was given back, has ended (`until` is not after `now`), or whose holder is known to be dead
+    /// (`is_dead`) is taken over with a new generation. Renewing keeps the generation. A lease of somebody else is
+    /// [`StoreError::Held`].
     fn lease(
         &self,
         stream: &str,
@@ -225,11 +276,12 @@ pub trait Store: Send + Sync + 'static {
         is_dead: &(dyn Fn(&Holder) -> bool + Send + Sync),
     ) -> impl Future<Output = Result<Lease, StoreError>> + Send;
 
-    /// Gives a lease back.
+    /// Gives a lease back; one that has been lost already is nobody's loss.
     fn release(&self, lease: &Lease) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Waits until a stream has more than `seq` events, or until it may have; returns at once if it has.
     ///
-    /// Used to follow a run from another process; it may return early.
+    /// Used to follow a run, also one that another process drives; it may return early, and does when the stream
+    /// is forgotten.
     fn changed(&self, stream: &str, seq: u64) -> impl Future<Output = Result<(), StoreError>> + Send;
 }

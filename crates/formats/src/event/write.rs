@@ -37,11 +37,11 @@ impl Map {
     }
 }
 
-fn text(value: impl ToString) -> Value {
+fn text<T: ToString + ?Sized>(value: &T) -> Value {
     Value::Text(value.to_string())
 }
 
-fn maybe(value: Option<impl ToString>) -> Value {
+fn maybe<T: ToString + ?Sized>(value: Option<&T>) -> Value {
     value.map_or(Value::Null, text)
 }
 
