@@ -1,0 +1,143 @@
+//! The file: made for its owner's eyes only, and opened as a reader or as the writer.
+
+use crate::error::{self, is_busy, of_read, of_write};
+use crate::schema::{self, Version};
+use abide_engine::port::StoreError;
+use rusqlite::{Connection, Error, OpenFlags};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Tells the time in milliseconds since 1970.
+pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+/// What a store is told when it is opened.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where the times of events come from.
+    pub clock: Clock,
+    /// How long a change waits for other processes that are writing; five seconds unless told.
+    pub patience: Duration,
+    /// How large the file may become, in bytes; a change that would need more fails as on a full disk.
+    pub largest: Option<u64>,
+}
+
+impl Settings {
+    /// Returns the usual settings with a clock.
+    pub fn new(clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), patience: Duration::from_secs(5), largest: None }
+    }
+}
+
+/// How many bytes of the write-ahead log are kept on the disk once they are in the main file.
+const LOG_KEPT: u64 = 16 * 1024 * 1024;
+const PAGE: u64 = 4096;
+
+/// Where the log is and how it is opened.
+#[derive(Clone)]
+pub(crate) struct File {
+    path: PathBuf,
+    /// The path as errors name it.
+    pub(crate) place: String,
+    pub(crate) settings: Settings,
+}
+
+impl File {
+    /// Names a file; an absolute path is no URI, and stays the same when the process changes its folder.
+    pub(crate) fn at(path: &Path, settings: Settings) -> Result<Self, StoreError> {
+        let path = std::path::absolute(path).map_err(|reason| StoreError::Unwritable {
+            place: path.display().to_string(),
+            reason: reason.to_string(),
+        })?;
+        Ok(Self { place: path.display().to_string(), path, settings })
+    }
+
+    pub(crate) fn exists(&self) -> Result<bool, StoreError> {
+        self.path.try_exists().map_err(|reason| error::unreadable(&self.place, reason))
+    }
+
+    /// Makes the folder and an empty file, unless they are there.
+    pub(crate) fn create(&self) -> Result<(), StoreError> {
+        let failed = |place: &Path, reason: std::io::Error| StoreError::Unwritable {
+            place: place.display().to_string(),
+            reason: reason.to_string(),
+        };
+        if let Some(folder) = self.path.parent() {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|reason| failed(folder, reason))?;
+        }
+        // SQLite gives its -wal and -shm files the mode of the main file.
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path) {
+            Err(reason) if reason.kind() != ErrorKind::AlreadyExists => Err(failed(&self.path, reason)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens a connection that reads, bringing the file to the present version if it is not.
+    pub(crate) fn open(&self) -> Result<Connection, StoreError> {
+        let reader = self.reader().map_err(|error| of_read(&self.place, &error))?;
+        match schema::version(&reader, &self.place)? {
+            Version::Present => Ok(reader),
+            Version::Older(_) => {
+                drop(reader);
+                self.migrate()?;
+                self.reader().map_err(|error| of_read(&self.place, &error))
+            }
+        }
+    }
+
+    fn migrate(&self) -> Result<(), StoreError> {
+        let mut writer = self.writer().map_err(|error| of_write(&self.place, &error))?;
+        schema::migrate(&mut writer, &self.place, |connection| self.begin(connection))
+    }
+
+    /// Opens a connection that only reads.
+    pub(crate) fn reader(&self) -> Result<Connection, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        connection.busy_timeout(self.settings.patience)?;
+        Ok(connection)
+    }
+
+    /// Opens the connection that writes.
+    pub(crate) fn writer(&self) -> Result<Connection, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        connection.busy_timeout(Duration::ZERO)?; // `patiently` waits in smaller steps
+        connection.set_prepared_statement_cache_capacity(64);
+        self.patiently(|| connection.pragma_update(None, "journal_mode", "wal"))?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "journal_size_limit", LOG_KEPT)?;
+        if let Some(largest) = self.settings.largest {
+            connection.pragma_update(None, "max_page_count", largest / PAGE)?;
+        }
+        Ok(connection)
+    }
+
+    /// Begins a transaction that writes, waiting for other processes.
+    pub(crate) fn begin(&self, connection: &Connection) -> Result<(), Error> {
+        self.patiently(|| connection.prepare_cached("BEGIN IMMEDIATE")?.execute(()).map(drop))
+    }
+
+    /// Does something again while another process is in the way.
+    ///
+    /// SQLite's own waiting soon sleeps for 100 ms at a time, and would rarely catch a busy process between two
+    /// commits.
+    fn patiently<T>(&self, mut work: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+        let mut slept = Duration::ZERO;
+        let mut pause = Duration::from_micros(50);
+        loop {
+            match work() {
+                Err(error) if is_busy(&error) && slept < self.settings.patience => {
+                    std::thread::sleep(pause);
+                    slept += pause;
+                    pause = (pause * 2).min(Duration::from_millis(2));
+                }
+                result => return result,
+            }
+        }
+    }
+}

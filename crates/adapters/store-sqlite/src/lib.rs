@@ -1,0 +1,31 @@
+//! The log in one SQLite file: nothing to install, nothing to start.
+//!
+//! [`SqliteStore`] implements [`Store`](abide_engine::port::Store). Its parts:
+//!
+//! - `writer`: one thread with the only connection that writes. What is asked for while a commit is under way shares
+//!   the next one, so many runs cost few syncs (`synchronous=FULL`: a commit is on the disk when it returns).
+//! - `readers`: a few threads with a read-only connection each; with WAL, reading never waits for the writer.
+//! - `watch`: wakes who follows a stream; appends of other processes are found by looking at `data_version`.
+//! - `events`, `outputs`, `leases`: what is done in a transaction. `file`, `schema`: the file and its versions.
+//!
+//! Several processes may have the same file open: each change is one `IMMEDIATE` transaction that looks before it
+//! writes, and `(stream, seq)` is unique.
+//!
+//! The binding is `rusqlite`, not `sqlx`: opening and reading need no runtime and no pool (`abide status` must
+//! answer within a few times of starting a process), a writer thread is what group commit needs anyway, and it
+//! compiles in a fraction of the time. What the two databases share is the port and its contract suite.
+#![warn(missing_docs)]
+
+mod error;
+mod events;
+mod file;
+mod leases;
+mod outputs;
+mod readers;
+mod schema;
+mod store;
+mod watch;
+mod writer;
+
+pub use file::{Clock, Settings};
+pub use store::SqliteStore;

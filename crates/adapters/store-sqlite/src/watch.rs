@@ -1,0 +1,160 @@
+//! Waking who follows a stream.
+//!
+//! Changes of this process wake at once. Those of other processes are found by a thread that looks at
+//! `data_version`, which costs a look at shared memory; it only looks while somebody waits, and less often the
+//! longer nothing happens.
+
+use crate::error::other;
+use crate::file::File;
+use abide_engine::port::StoreError;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+
+/// Who waits for which stream.
+#[derive(Default)]
+pub(crate) struct Watch {
+    state: Mutex<State>,
+    /// Somebody waits.
+    awaited: Condvar,
+    closing: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: HashMap<String, Vec<oneshot::Sender<()>>>,
+    closed: bool,
+}
+
+impl Watch {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes who waits for a stream.
+    pub(crate) fn wake(&self, stream: &str) {
+        let waiting = self.state().waiting.remove(stream);
+        for waiter in waiting.into_iter().flatten() {
+            let _ = waiter.send(());
+        }
+    }
+
+    fn wake_all(&self) {
+        let waiting = std::mem::take(&mut self.state().waiting);
+        for waiter in waiting.into_values().flatten() {
+            let _ = waiter.send(());
+        }
+    }
+
+    fn wait(&self, stream: &str) -> oneshot::Receiver<()> {
+        let (waiter, woken) = oneshot::channel();
+        let mut state = self.state();
+        let waiters = state.waiting.entry(stream.to_owned()).or_default();
+        waiters.retain(|waiter| !waiter.is_closed());
+        waiters.push(waiter);
+        self.awaited.notify_one();
+        woken
+    }
+}
+
+/// The thread that looks for changes of other processes; it starts with the first who waits.
+pub(crate) struct Poller {
+    file: File,
+    watch: Arc<Watch>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Poller {
+    pub(crate) fn new(file: File, watch: Arc<Watch>) -> Self {
+        Self { file, watch, thread: Mutex::new(None) }
+    }
+
+    /// Returns what resolves when a stream may have changed after this call.
+    pub(crate) fn wait(&self, stream: &str) -> Result<oneshot::Receiver<()>, StoreError> {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_none() {
+            let (file, watch) = (self.file.clone(), self.watch.clone());
+            let started = std::thread::Builder::new()
+                .name("log-watch".to_owned())
+                .spawn(move || watch.look_until_closed(&file))
+                .map_err(|reason| other(&self.file.place, format!("cannot start a thread: {reason}")))?;
+            *thread = Some(started);
+        }
+        Ok(self.watch.wait(stream))
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        self.watch.state().closed = true;
+        self.watch.awaited.notify_all();
+        self.watch.closing.notify_all();
+        if let Some(handle) = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Watch {
+    fn look_until_closed(&self, file: &File) {
+        let mut connection = None;
+        let mut seen = None;
+        let mut pause = SHORTEST_PAUSE;
+        while self.somebody_waits(pause) {
+            // The first look, and one that fails, count as a change: waking too often is harmless.
+            let version = data_version(&mut connection, file);
+            if version.is_none() || version != seen {
+                seen = version;
+                pause = SHORTEST_PAUSE;
+                self.wake_all();
+            } else {
+                pause = (pause * 5 / 4).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /// Waits for the pause to pass with somebody waiting; returns false when the store is closed.
+    fn somebody_waits(&self, pause: Duration) -> bool {
+        let mut state = self.state();
+        let mut rested = false;
+        loop {
+            state.waiting.retain(|_, waiters| {
+                waiters.retain(|waiter| !waiter.is_closed());
+                !waiters.is_empty()
+            });
+            if state.closed {
+                return false;
+            }
+            let nobody = state.waiting.is_empty();
+            if rested && !nobody {
+                return true;
+            }
+            state = if nobody {
+                self.awaited.wait(state).unwrap_or_else(PoisonError::into_inner)
+            } else {
+                rested = true;
+                self.closing.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0
+            };
+        }
+    }
+}
+
+fn data_version(connection: &mut Option<Connection>, file: &File) -> Option<i64> {
+    if connection.is_none() {
+        *connection = file.reader().ok();
+    }
+    let version = connection.as_ref().and_then(|connection| {
+        let mut statement = connection.prepare_cached("PRAGMA data_version").ok()?;
+        statement.query_row((), |row| row.get(0)).ok()
+    });
+    if version.is_none() {
+        *connection = None;
+    }
+    version
+}

@@ -1,0 +1,229 @@
+//! The one thread that writes, and how many changes share a commit.
+//!
+//! While a commit waits for the disk, further changes queue up; the next transaction takes all of them. A change
+//! that is refused has written nothing and does not disturb the others. When the transaction itself fails, each
+//! change is tried alone, so that a change fails only for a reason of its own.
+
+use crate::error::{Stop, other, spoils_connection};
+use crate::file::File;
+use crate::watch::Watch;
+use abide_engine::port::StoreError;
+use rusqlite::{Connection, Error, FileControl};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use tokio::sync::{mpsc, oneshot};
+
+/// How many changes may queue before callers wait in line.
+const QUEUE: usize = 256;
+/// How many changes, and how many bytes of them, share a transaction at most.
+const MOST_CHANGES: usize = 1024;
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// What a change is to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The log: it is on the disk when it is answered, and wakes who follows the stream.
+    Log,
+    /// What is kept beside it: a power cut may undo the last of it, a crash of the process may not.
+    Beside,
+}
+
+/// Something to be done in a transaction, and who waits for it.
+struct Change<T, W> {
+    stream: String,
+    reach: Reach,
+    /// About how many bytes it writes.
+    bytes: usize,
+    /// What is done; it may be done twice if the first transaction fails, and refuses before it writes.
+    work: W,
+    outcome: Option<Result<T, StoreError>>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+}
+
+/// A [`Change`] of any kind.
+trait Job: Send {
+    fn durable(&self) -> bool;
+    fn bytes(&self) -> usize;
+    fn run(&mut self, connection: &Connection) -> Result<(), Stop>;
+    /// Answers after the commit, or with why there was none.
+    fn settle(self: Box<Self>, failure: Option<StoreError>, watch: &Watch);
+}
+
+impl<T: Send, W: FnMut(&Connection) -> Result<T, Stop> + Send> Job for Change<T, W> {
+    fn durable(&self) -> bool {
+        self.reach == Reach::Log
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn run(&mut self, connection: &Connection) -> Result<(), Stop> {
+        self.outcome = match (self.work)(connection) {
+            Ok(done) => Some(Ok(done)),
+            Err(Stop::Refused(error)) => Some(Err(error)),
+            Err(stop) => return Err(stop),
+        };
+        Ok(())
+    }
+
+    fn settle(self: Box<Self>, failure: Option<StoreError>, watch: &Watch) {
+        let Change { stream, reach, outcome, answer, .. } = *self;
+        let outcome = match failure {
+            Some(error) => Err(error),
+            None => outcome.unwrap_or_else(|| Err(other(&stream, "the change was not tried"))),
+        };
+        let wakes = reach == Reach::Log && outcome.is_ok();
+        // Who asked may have stopped waiting; the change stands all the same.
+        let _ = answer.send(outcome);
+        if wakes {
+            watch.wake(&stream);
+        }
+    }
+}
+
+/// The way to the writing thread, which starts with the first change.
+pub(crate) struct Writer {
+    file: File,
+    watch: Arc<Watch>,
+    thread: Mutex<Option<Thread>>,
+}
+
+struct Thread {
+    queue: mpsc::Sender<Box<dyn Job>>,
+    handle: JoinHandle<()>,
+}
+
+impl Writer {
+    pub(crate) fn new(file: File, watch: Arc<Watch>) -> Self {
+        Self { file, watch, thread: Mutex::new(None) }
+    }
+
+    /// Does something in a transaction and returns what came of it once it is committed.
+    pub(crate) async fn change<T, W>(
+        &self,
+        stream: &str,
+        reach: Reach,
+        bytes: usize,
+        work: W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&Connection) -> Result<T, Stop> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let change = Change { stream: stream.to_owned(), reach, bytes, work, outcome: None, answer };
+        let ended = || other(&self.file.place, "the thread that writes has ended");
+        let queue = self.queue()?;
+        queue.send(Box::new(change)).await.map_err(|_| ended())?;
+        drop(queue);
+        answered.await.map_err(|_| ended())?
+    }
+
+    fn queue(&self) -> Result<mpsc::Sender<Box<dyn Job>>, StoreError> {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = &*thread {
+            return Ok(thread.queue.clone());
+        }
+        let (queue, jobs) = mpsc::channel(QUEUE);
+        let work =
+            Work { file: self.file.clone(), watch: self.watch.clone(), connection: None, durable: true };
+        let handle = std::thread::Builder::new()
+            .name("log-writer".to_owned())
+            .spawn(move || work.until_closed(jobs))
+            .map_err(|reason| other(&self.file.place, format!("cannot start a thread: {reason}")))?;
+        *thread = Some(Thread { queue: queue.clone(), handle });
+        Ok(queue)
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until everything that was asked for is done; closing then moves the write-ahead log into the main
+    /// file, which makes the next opening cheap.
+    fn drop(&mut self) {
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Thread { queue, handle }) = thread {
+            drop(queue);
+            let _ = handle.join();
+        }
+    }
+}
+
+/// What the writing thread owns.
+struct Work {
+    file: File,
+    watch: Arc<Watch>,
+    connection: Option<Connection>,
+    /// What the connection is set to.
+    durable: bool,
+}
+
+impl Work {
+    fn until_closed(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        while let Some(job) = jobs.blocking_recv() {
+            let mut bytes = job.bytes();
+            let mut batch = vec![job];
+            while batch.len() < MOST_CHANGES
+                && bytes < MOST_BYTES
+                && let Ok(job) = jobs.try_recv()
+            {
+                bytes += job.bytes();
+                batch.push(job);
+            }
+            self.commit_all(batch);
+        }
+    }
+
+    fn commit_all(&mut self, mut batch: Vec<Box<dyn Job>>) {
+        match self.commit(&mut batch) {
+            Ok(()) => batch.into_iter().for_each(|job| job.settle(None, &self.watch)),
+            Err(_) if batch.len() > 1 => batch.into_iter().for_each(|job| self.commit_all(vec![job])),
+            Err(stop) => {
+                let error = stop.of_write(&self.file.place);
+                if let Some(job) = batch.pop() {
+                    job.settle(Some(error), &self.watch);
+                }
+            }
+        }
+    }
+
+    /// Does the jobs in one transaction; an error means that nothing of it is there.
+    fn commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), Stop> {
+        let connection = self.connect(batch.iter().any(|job| job.durable()))?;
+        let result = self.file.begin(&connection).map_err(Stop::from).and_then(|()| {
+            batch.iter_mut().try_for_each(|job| job.run(&connection))?;
+            Ok(connection.prepare_cached("COMMIT")?.execute(()).map(drop)?)
+        });
+        // Some errors have ended the transaction already; if it cannot be undone, closing undoes it.
+        let undone = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+        let spoiled = matches!(&result, Err(Stop::Failed(error)) if spoils_connection(error));
+        if undone && !spoiled {
+            self.connection = Some(connection);
+        }
+        result
+    }
+
+    /// Returns the connection, opened and set for a transaction.
+    fn connect(&mut self, durable: bool) -> Result<Connection, Stop> {
+        let connection = match self.connection.take() {
+            Some(connection) if !has_moved(&connection)? => connection,
+            _ => {
+                self.durable = true;
+                self.file.writer()?
+            }
+        };
+        if durable != self.durable {
+            // A commit that syncs also syncs all commits before it that did not.
+            connection.pragma_update(None, "synchronous", if durable { "full" } else { "normal" })?;
+            self.durable = durable;
+        }
+        Ok(connection)
+    }
+}
+
+/// Returns whether the file has been moved or removed: what is written to it then would be lost.
+fn has_moved(connection: &Connection) -> Result<bool, Error> {
+    let mut moved = 0;
+    connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved))?;
+    Ok(moved != 0)
+}
