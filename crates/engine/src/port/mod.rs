@@ -7,7 +7,7 @@ mod process;
 mod store;
 
 pub use chain::{NO_HASH, link, verify};
-pub use process::{Ending, Line, Process, ProcessError, Signal, Spec, Stream, Variable};
+pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
 pub use store::{
     Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };

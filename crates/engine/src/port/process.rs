@@ -18,7 +18,10 @@ pub struct Spec {
     pub without: Vec<String>,
     /// When it is ended, in milliseconds from its start.
     pub longest: Option<u64>,
-    /// A mark that finds the process group again after a crash; it is in the environment as `ABIDE_MARK`.
+    /// A mark that finds the process group again after a crash, without spaces and different for every process.
+    ///
+    /// It is in the environment as `ABIDE_MARK`, after the marks of the processes that the driver itself runs in,
+    /// with spaces between: what a step starts through another `abide` is the step's to end.
     pub mark: String,
 }
 
@@ -80,8 +83,8 @@ pub enum Signal {
     Kill,
 }
 
-/// Why a process could not be started.
-#[derive(Debug, thiserror::Error)]
+/// Why there is no [`Ending`] to tell.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProcessError {
     /// The system refused.
     #[error("cannot start `{program}` in {folder}: {reason}")]
@@ -93,27 +96,82 @@ pub enum ProcessError {
         /// The system's reason.
         reason: String,
     },
+    /// It ran and is gone, but how it ended is not known, so that nobody may take it for a success.
+    #[error("`{program}` in {folder} is gone and the system does not say how it ended: {reason}")]
+    Lost {
+        /// The program.
+        program: String,
+        /// Where.
+        folder: String,
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+/// What says that a process is to end early.
+///
+/// A closure that makes a future is one; `std::future::pending::<Signal>` never cancels.
+pub trait Cancel: Send {
+    /// Waits for the next signal, for ever if none comes.
+    ///
+    /// It is called again after an answer, because a [`Signal::Kill`] may follow a [`Signal::Ask`]; and its future
+    /// may be dropped before it answers, which must not lose the signal.
+    fn signal(&mut self) -> impl Future<Output = Signal> + Send;
+}
+
+impl<F, Next> Cancel for F
+where
+    F: FnMut() -> Next + Send,
+    Next: Future<Output = Signal> + Send,
+{
+    fn signal(&mut self) -> impl Future<Output = Signal> + Send {
+        self()
+    }
+}
+
+/// What takes the output of a process; a closure that makes a future is one.
+pub trait Sink: Send {
+    /// Takes what came, at most 64 KiB. The next is read when the future is done, so that a slow sink slows the
+    /// process; it must come to an end, because a run waits for it.
+    fn take(&mut self, line: Line) -> impl Future<Output = ()> + Send;
+}
+
+impl<F, Taken> Sink for F
+where
+    F: FnMut(Line) -> Taken + Send,
+    Taken: Future<Output = ()> + Send,
+{
+    fn take(&mut self, line: Line) -> impl Future<Output = ()> + Send {
+        self(line)
+    }
 }
 
 /// Starts processes and ends them.
 ///
 /// Contract:
 /// - Each process runs in a group of its own with standard input closed.
-/// - Output is handed to `sink` as it comes; a sink that is slow slows the process, and memory stays bounded.
+/// - Output is handed to `sink` as it comes, in order within each stream; a sink that is slow slows the process, and
+///   memory stays bounded. Time limit and cancel hold while a sink is slow.
 /// - When `run` returns, no process of the group is left (nor one that left the group, as far as the system can
-///   tell), and all of its output has been handed on. A descendant that holds a pipe does not hold the return.
-/// - At the time limit, and when `cancel` yields: TERM to the group, five seconds, KILL; a second `cancel` value
-///   of [`Signal::Kill`] ends the waiting.
-/// - Dropping the future ends the group.
+///   tell), and all of its output has been handed on. A descendant that holds a pipe does not hold the return: once
+///   the process has ended, the rest of its family has until the pipes are quiet (two seconds at most).
+/// - At the time limit, and when `cancel` yields: TERM to the group, five seconds, KILL; a later
+///   [`Signal::Kill`] ends the waiting. What came first is the [`Ending`], whatever the process then does. A cancel
+///   that is there before the start starts nothing. One that comes after the process has ended changes nothing about
+///   its ending.
+/// - Dropping the future ends the group at once (KILL).
 pub trait Process: Send + Sync + 'static {
     /// Runs a process to its end.
     fn run(
         &self,
         spec: Spec,
-        cancel: impl Future<Output = Signal> + Send,
-        sink: impl FnMut(Line) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> + Send,
+        cancel: impl Cancel,
+        sink: impl Sink,
     ) -> impl Future<Output = Result<Ending, ProcessError>> + Send;
 
-    /// Ends every process group that carries one of these marks; returns how many it found.
+    /// Ends every process that carries one of these marks and what descends from it; returns how many it found.
+    ///
+    /// For the marks of drivers that are dead: what it finds gets TERM and soon KILL. It never touches the caller or
+    /// its ancestors, and nothing that carries no mark. Idempotent: a second sweep finds nothing.
     fn sweep(&self, marks: &[String]) -> impl Future<Output = usize> + Send;
 }
