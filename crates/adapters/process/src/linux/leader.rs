@@ -1,0 +1,155 @@
+//! The process that was asked for: started as the leader of a group, watched, and reaped after all of its family.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use abide_engine::port::{Ending, ProcessError, Spec};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, waitid};
+// No pipe, but the one thing in tokio that waits for any descriptor to be readable and is safe to make.
+use tokio::net::unix::pipe::Receiver as Readiness;
+
+use super::output::Pipe;
+use super::{children, family::Family, reason};
+use crate::{Limits, LocalProcess, MARK};
+
+/// How long a drop may hold its thread until the rest is left to another.
+const DROP: Duration = Duration::from_millis(100);
+
+/// A started process. Dropping it before [`Leader::reap`] kills its family.
+#[derive(Debug)]
+pub(super) struct Leader {
+    pid: Pid,
+    /// Its pidfd, which becomes readable when it has ended; nothing while it is being started.
+    end: Option<Readiness>,
+    /// Whether there is nothing left to do about it.
+    reaped: bool,
+    shared: Arc<Shared>,
+    limits: Limits,
+}
+
+#[derive(Debug)]
+struct Shared {
+    family: Family,
+    hurry: AtomicBool,
+}
+
+impl Leader {
+    /// Starts a process; returns it with its standard output and standard error.
+    pub(super) fn start(local: &LocalProcess, spec: &Spec) -> Result<(Self, Pipe, Pipe), ProcessError> {
+        Self::try_start(local, spec).map_err(|error| ProcessError::Start {
+            program: spec.program.clone(),
+            folder: spec.folder.display().to_string(),
+            reason: reason::of(&error, spec),
+        })
+    }
+
+    fn try_start(local: &LocalProcess, spec: &Spec) -> io::Result<(Self, Pipe, Pipe)> {
+        let mut command = Command::new(&spec.program);
+        command
+            .args(&spec.arguments)
+            .current_dir(&spec.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Nothing beyond what `posix_spawn` can do, which is the cheap way to start a process.
+            .process_group(0);
+        for name in &spec.without {
+            command.env_remove(name);
+        }
+        command.envs(spec.variables.iter().map(|variable| (&variable.name, &variable.value)));
+        match local.outer.as_str() {
+            "" => command.env(MARK, &spec.mark),
+            outer => command.env(MARK, format!("{outer} {}", spec.mark)),
+        };
+        let (mut child, pid) = children::enrol(|| {
+            let child = command.spawn()?;
+            let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a child has a pid");
+            Ok((child, pid))
+        })?;
+        let family = Family { marks: vec![spec.mark.clone()], group: Some(pid), strangers: local.strangers };
+        let mut leader = Self {
+            pid,
+            end: None,
+            reaped: false,
+            shared: Arc::new(Shared { family, hurry: AtomicBool::new(false) }),
+            limits: local.limits,
+        };
+        // From here on an error drops the leader, which ends it.
+        let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
+        leader.end = Some(Readiness::from_owned_fd_unchecked(pidfd)?);
+        let stdout = Pipe::new(child.stdout.take().expect("it is piped").into())?;
+        let stderr = Pipe::new(child.stderr.take().expect("it is piped").into())?;
+        Ok((leader, stdout, stderr))
+    }
+
+    /// Waits until it has ended.
+    pub(super) async fn ended(&self) {
+        if let Some(end) = &self.end {
+            let _ = end.readable().await;
+        }
+    }
+
+    /// Asks the group to end. One that was stopped goes on, so that it can.
+    pub(super) fn ask(&self) {
+        self.shared.family.signal_group(Signal::TERM);
+        self.shared.family.signal_group(Signal::CONT);
+    }
+
+    /// Kills the group, and makes [`Leader::end_family`] kill the rest without asking.
+    pub(super) fn kill(&self) {
+        self.shared.hurry.store(true, Ordering::Relaxed);
+        self.shared.family.signal_group(Signal::KILL);
+    }
+
+    /// Returns whether somebody of its family may be left, now that it has ended.
+    pub(super) fn may_leave_family(&self) -> bool {
+        self.shared.family.may_be_left()
+    }
+
+    /// Ends the rest of its family: asks, and kills after `patience`.
+    pub(super) async fn end_family(&self, patience: Duration) {
+        let shared = Arc::clone(&self.shared);
+        let dying = self.limits.dying;
+        let ending = tokio::task::spawn_blocking(move || shared.family.end(patience, dying, &shared.hurry));
+        let _ = ending.await;
+    }
+
+    /// Reaps it, the last thing to be done, and tells how it ended. Nothing if it has not, whatever was tried.
+    pub(super) fn reap(mut self) -> io::Result<Option<Ending>> {
+        let status = children::reap_leader(self.pid);
+        self.reaped = !matches!(status, Ok(None));
+        Ok(status?.map(|status| ending(&status)))
+    }
+}
+
+fn ending(status: &WaitIdStatus) -> Ending {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Ending::Exited(code),
+        (None, Some(signal)) => Ending::Signalled(signal),
+        (None, None) => unreachable!("only ends were waited for"),
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        if self.reaped {
+            return;
+        }
+        self.kill();
+        let ended = self.shared.family.end(Duration::ZERO, DROP, &self.shared.hurry);
+        if ended.all && !matches!(children::reap_leader(self.pid), Ok(None)) {
+            return;
+        }
+        let (pid, shared, dying) = (self.pid, Arc::clone(&self.shared), self.limits.dying);
+        std::thread::spawn(move || {
+            shared.family.end(Duration::ZERO, dying, &shared.hurry);
+            // The kernel may hold it for long, on a dead network disk for example; it is reaped when it lets go.
+            let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            let _ = children::reap_leader(pid);
+        });
+    }
+}
