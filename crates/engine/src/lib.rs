@@ -1,4 +1,12 @@
 //! What drives runs: the ports that it needs, and nothing of the technologies behind them.
+//!
+//! [`driver::Driver`] loads a log, asks the machine of core what follows, does it through [`port`]s, and appends
+//! what happened. [`service`] holds the use cases that every face calls: start, answer, cancel, look.
 #![warn(missing_docs)]
 
+pub mod driver;
+mod log;
 pub mod port;
+pub mod service;
+
+pub use log::{LoadError, Loaded, load};

@@ -3,11 +3,15 @@
 //! Every port has a contract suite in `testkit` that all its implementations run.
 
 mod chain;
+mod clock;
 mod process;
 mod store;
+mod workspace;
 
 pub use chain::{NO_HASH, link, verify};
+pub use clock::Clock;
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
 pub use store::{
     Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
+pub use workspace::{Definition, Workspace, WorkspaceError};

@@ -78,7 +78,12 @@ impl Subject for SqliteSubject {
 }
 
 #[allow(dead_code, reason = "each test file uses what it needs")]
-pub(crate) async fn append(store: &impl Store, stream: &str, expected: u64, data: &str) -> Result<u64, StoreError> {
+pub(crate) async fn append(
+    store: &impl Store,
+    stream: &str,
+    expected: u64,
+    data: &str,
+) -> Result<u64, StoreError> {
     let event = NewEvent { kind: "test".to_owned(), data: data.to_owned() };
     let appended = store.append(stream, expected, None, vec![event], "{}".to_owned()).await?;
     Ok(appended.seq)

@@ -1,0 +1,92 @@
+//! Child runs: another ability, with its own log, driven beside its parent.
+
+use super::attempt::not_started;
+use super::{Driver, Stop};
+use crate::port::{Clock, Process, Store, Workspace};
+use crate::service::{self, Start};
+use abide_core::event::{Observation, ProcessEnd, RunId, StepKey, StepResult};
+use abide_core::run::{ChildWork, Command, Run, RunStatus};
+use sha2::{Digest as _, Sha256};
+
+impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
+    pub(super) async fn child(
+        &self,
+        run: &Run,
+        key: &StepKey,
+        attempt: u32,
+        work: ChildWork,
+        mut stop: Stop,
+    ) -> Observation {
+        let id = child_id(&run.id, key, attempt);
+        // After a crash the child exists already, and is driven on from where it was.
+        let exists = matches!(self.store.head(id.as_str()).await, Ok(Some(_)));
+        if !exists {
+            let start = Start {
+                ability: work.ability,
+                inputs: work.inputs,
+                input: run.created.input.clone(),
+                by: run.created.by.clone(),
+                session: run.created.session.clone(),
+                parent: Some((run.id.clone(), key.clone())),
+                depth: run.created.depth + 1,
+                id: Some(id.clone()),
+            };
+            if let Err(error) = service::start(self, start).await {
+                return not_started(error.to_string());
+            }
+        }
+        let (leave, leaving) = tokio::sync::watch::channel(None);
+        let driven = self.drive(id.clone(), leaving);
+        tokio::pin!(driven);
+        let status = loop {
+            tokio::select! {
+                status = &mut driven => break status,
+                changed = stop.changed() => {
+                    let asked = *stop.borrow();
+                    if changed.is_ok() && asked.is_some() {
+                        let by = "its parent".into();
+                        let _ = service::command(self, &id, Command::Cancel { by, reason: None }).await;
+                        let _ = leave.send(asked.filter(|signal| *signal == crate::port::Signal::Kill));
+                    }
+                }
+            }
+        };
+        let (end, result) = match status {
+            Err(error) => (ProcessEnd::NotStarted(error.to_string()), StepResult::default()),
+            Ok(status) => {
+                let output = self.last_output(&id).await;
+                let result = StepResult { output, run: Some(id), ..StepResult::default() };
+                let end = match status {
+                    RunStatus::Completed => ProcessEnd::Exited(0),
+                    RunStatus::Cancelled => ProcessEnd::Cancelled,
+                    RunStatus::TimedOut => ProcessEnd::TimedOut,
+                    _ => ProcessEnd::Exited(1),
+                };
+                (end, result)
+            }
+        };
+        Observation { end, result, missing: Vec::new() }
+    }
+
+    /// Returns the output of the last step of a run that was done.
+    async fn last_output(&self, id: &RunId) -> abide_core::event::Output {
+        let Ok(loaded) = crate::log::load(&*self.store, id).await else {
+            return abide_core::event::Output::default();
+        };
+        let done = loaded
+            .run
+            .steps
+            .iter()
+            .rev()
+            .find(|state| state.status == abide_core::run::StepStatus::Completed);
+        done.map(|state| state.result.output.clone()).unwrap_or_default()
+    }
+}
+
+/// Returns the id of a child, which is the same on every replay.
+fn child_id(parent: &RunId, key: &StepKey, attempt: u32) -> RunId {
+    let hex = service::hex(&Sha256::digest(format!("{parent}/{key}#{attempt}")));
+    let id = format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32]);
+    // Hexadecimal and hyphens make a valid id; the parent's stands in should that ever change.
+    RunId::parse(&id).unwrap_or_else(|| parent.clone())
+}

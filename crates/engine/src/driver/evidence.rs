@@ -1,0 +1,122 @@
+//! What proves that a step was done, looked at by abide itself.
+
+use super::Driver;
+use super::attempt::script_spec;
+use super::hook::cancelled;
+use super::{Stop, mark};
+use crate::port::{Clock, Ending, Process, Store, Workspace};
+use abide_core::definition::{StepKind, Validation};
+use abide_core::event::{StepKey, StepResult};
+use abide_core::run::{Run, RunScope};
+use abide_core::value::Value;
+use std::path::Path;
+
+/// How long a command of the evidence may take.
+const LONGEST: u64 = 5 * 60 * 1000;
+
+/// Returns what a step must show.
+pub(super) fn validation(kind: &StepKind) -> Option<&Validation> {
+    match kind {
+        StepKind::Script(step) => Some(&step.validation),
+        StepKind::Agent(step) => Some(&step.validation),
+        StepKind::Skill(step) => Some(&step.validation),
+        StepKind::Approval(_) | StepKind::Workflow(_) => None,
+    }
+}
+
+impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
+    /// Returns the evidence that is missing, each as a sentence; data that a schema asked for is put into the result.
+    pub(super) async fn missing(
+        &self,
+        run: &Run,
+        key: &StepKey,
+        attempt: u32,
+        result: &mut StepResult,
+        folder: &Path,
+        stop: &Stop,
+    ) -> Vec<String> {
+        let Some((position, instance)) = run.find(key) else { return Vec::new() };
+        let Some(rules) = validation(&run.step(position).kind) else { return Vec::new() };
+        let secrets = self.secrets_of(&run.id);
+        let scope = RunScope::new(run, Some((position, instance)), &secrets);
+        let mut missing = Vec::new();
+        for (rules, output, name) in [
+            (&rules.stdout_contains, &result.output, "standard output"),
+            (&rules.stderr_contains, &result.stderr, "standard error"),
+        ] {
+            for rule in rules {
+                match rule.render(&scope) {
+                    Ok(text) if output.text.contains(&text) => {}
+                    Ok(text) => missing.push(format!("{name} does not contain {text:?}")),
+                    Err(error) => missing.push(error.to_string()),
+                }
+            }
+        }
+        for pattern in &rules.stdout_matches {
+            let matches = regex::RegexBuilder::new(pattern.as_str()).size_limit(1 << 20).build();
+            if !matches.is_ok_and(|matches| matches.is_match(&result.output.text)) {
+                missing.push(format!("standard output does not match `{}`", **pattern));
+            }
+        }
+        for rule in &rules.file_exists {
+            match rule.render(&scope) {
+                Ok(path) if self.workspace.exists(folder, &path) => {}
+                Ok(path) => missing.push(format!("`{path}` does not exist")),
+                Err(error) => missing.push(error.to_string()),
+            }
+        }
+        if let Some(schema) = schema_of(run, position) {
+            match abide_formats::json::parse(result.output.text.trim()) {
+                Ok(json) => match fits(schema, &json) {
+                    Ok(()) => result.json = Some(json),
+                    Err(why) => missing.push(format!("the output does not fit its schema: {why}")),
+                },
+                Err(error) => missing.push(format!("the output is not JSON: {error}")),
+            }
+        }
+        for (index, command) in rules.check.iter().enumerate() {
+            let mark = format!("{}/check{index}", mark(&run.id, key, attempt));
+            let spec = run
+                .check_command(key, command, &secrets)
+                .map(|work| script_spec(run, &work, Vec::new(), folder.to_path_buf(), Some(LONGEST), mark));
+            let ended = match spec {
+                Ok(spec) => self.process.run(spec, cancelled(stop.clone()), |_| std::future::ready(())).await,
+                Err(error) => {
+                    missing.push(error);
+                    continue;
+                }
+            };
+            match ended {
+                Ok(Ending::Exited(0)) => {}
+                Ok(Ending::Exited(code)) => {
+                    missing.push(format!("`{}` exited with code {code}", command.text()));
+                }
+                Ok(other) => missing.push(format!("`{}` did not end by itself: {other:?}", command.text())),
+                Err(error) => missing.push(error.to_string()),
+            }
+        }
+        missing
+    }
+}
+
+/// Returns the schema that the output of a step must fit.
+fn schema_of(run: &Run, step: usize) -> Option<&Value> {
+    let kind = &run.step(step).kind;
+    let own = match kind {
+        StepKind::Agent(agent) => agent.output_schema.as_ref(),
+        _ => None,
+    };
+    own.or_else(|| validation(kind).and_then(|rules| rules.json_schema.as_ref())).map(|schema| &schema.value)
+}
+
+fn fits(schema: &Value, json: &Value) -> Result<(), String> {
+    let parse = |value: &Value| serde_json::from_str::<serde_json::Value>(&value.to_string());
+    let schema = parse(schema).map_err(|error| error.to_string())?;
+    let json = parse(json).map_err(|error| error.to_string())?;
+    let validator =
+        jsonschema::validator_for(&schema).map_err(|error| format!("the schema cannot be used: {error}"))?;
+    match validator.iter_errors(&json).next() {
+        None => Ok(()),
+        Some(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,230 @@
+//! The use cases that every face calls.
+
+use crate::driver::{Driver, summary};
+use crate::log::{LoadError, Loaded, load, pinned, stored};
+use crate::port::{Clock, Definition, Process, Store, StoreError, Workspace, WorkspaceError};
+use abide_core::definition::check::DEEPEST_WORKFLOW;
+use abide_core::definition::{Ability, Input, InputType, StepType};
+use abide_core::event::{Created, Event, RunId, StepKey};
+use abide_core::run::{Command, Refusal, Run};
+use abide_core::value::Value;
+use sha2::{Digest as _, Sha256};
+use smol_str::SmolStr;
+use std::sync::Arc;
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Which ability.
+    pub ability: String,
+    /// The inputs that were given.
+    pub inputs: Vec<(String, Value)>,
+    /// The text that triggered it.
+    pub input: String,
+    /// Who starts it.
+    pub by: SmolStr,
+    /// The session that it belongs to.
+    pub session: Option<SmolStr>,
+    /// The run and step that call it.
+    pub parent: Option<(RunId, StepKey)>,
+    /// How many runs have called each other above it.
+    pub depth: u32,
+    /// Its id, when that is known before.
+    pub id: Option<RunId>,
+}
+
+/// Why something could not be done with a run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The ability cannot be had.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The inputs are not what the ability takes.
+    #[error("{}", .0.join("\n"))]
+    Inputs(Vec<String>),
+    /// The ability needs something that this version cannot do.
+    #[error("`{ability}` has {what} steps, which this version of abide cannot run")]
+    Unsupported {
+        /// The ability.
+        ability: String,
+        /// Which steps.
+        what: &'static str,
+    },
+    /// Runs call each other too deeply.
+    #[error("runs call each other more than {DEEPEST_WORKFLOW} deep")]
+    TooDeep,
+    /// The machine refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The log could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The log could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What stands in the log for a secret.
+pub const MASK: &str = "•••";
+
+/// Checks inputs and fills in defaults; returns what the log holds, and the secret values that it must not hold.
+#[expect(clippy::type_complexity, reason = "two lists of named values")]
+pub fn resolve_inputs(
+    ability: &Ability,
+    given: &[(String, Value)],
+) -> Result<(Vec<(SmolStr, Value)>, Vec<(String, String)>), Vec<String>> {
+    let mut problems = Vec::new();
+    let mut inputs = Vec::new();
+    let mut secrets = Vec::new();
+    for (name, _) in given {
+        if ability.input(name).is_none() {
+            let known: Vec<&str> = ability.inputs.iter().map(|input| input.name.as_str()).collect();
+            let hint = match abide_core::diagnostic::nearest(name, known.iter().copied()) {
+                Some(nearest) => format!("; did you mean `{nearest}`?"),
+                None if known.is_empty() => "; it takes none".to_owned(),
+                None => format!("; it takes {}", known.join(", ")),
+            };
+            problems.push(format!("`{}` has no input `{name}`{hint}", ability.name.as_str()));
+        }
+    }
+    for input in &ability.inputs {
+        let name = input.name.as_str();
+        let value = given.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let Some(value) = value.or_else(|| input.default.as_ref().map(|default| default.value.clone()))
+        else {
+            if input.is_required() {
+                let about =
+                    input.description.as_ref().map(|about| format!(": {}", **about)).unwrap_or_default();
+                problems.push(format!("the input `{name}` is missing{about}"));
+            }
+            continue;
+        };
+        let value = coerced(input, value);
+        for broken in input.broken_by(&value) {
+            let shown = if input.is_secret() { MASK.to_owned() } else { value.to_string() };
+            problems.push(format!("the input `{name}` cannot be {shown}: {broken}"));
+        }
+        if input.is_secret() {
+            secrets.push((name.to_owned(), abide_core::value::template::as_text(&value).into_owned()));
+            inputs.push((name.into(), Value::Text(MASK.to_owned())));
+        } else {
+            inputs.push((name.into(), value));
+        }
+    }
+    if problems.is_empty() { Ok((inputs, secrets)) } else { Err(problems) }
+}
+
+/// Reads text that was given on a command line as what its input takes.
+fn coerced(input: &Input, value: Value) -> Value {
+    match (input.input_type(), value) {
+        (InputType::Number, Value::Int(number)) => {
+            #[expect(clippy::cast_precision_loss, reason = "a number is a floating point number")]
+            let number = number as f64;
+            Value::Float(number)
+        }
+        (InputType::String, value @ (Value::Int(_) | Value::Float(_) | Value::Bool(_))) => {
+            Value::Text(value.to_string())
+        }
+        (InputType::String, value) => value,
+        (_, Value::Text(text)) => match abide_formats::json::parse(&text) {
+            Ok(Value::Int(number)) if input.input_type() == InputType::Number => {
+                #[expect(clippy::cast_precision_loss, reason = "a number is a floating point number")]
+                let number = number as f64;
+                Value::Float(number)
+            }
+            Ok(parsed) => parsed,
+            Err(_) => Value::Text(text),
+        },
+        (_, value) => value,
+    }
+}
+
+/// Starts a run: everything is checked before anything is written.
+pub async fn start<S: Store, P: Process, W: Workspace, C: Clock>(
+    driver: &Driver<S, P, W, C>,
+    start: Start,
+) -> Result<RunId, ServiceError> {
+    if start.depth as usize >= DEEPEST_WORKFLOW {
+        return Err(ServiceError::TooDeep);
+    }
+    let definition = driver.workspace.ability(&start.ability)?;
+    let ability = pinned(&definition.source, &definition.name)
+        .map_err(|message| WorkspaceError { message, help: None })?;
+    for (step_type, what) in [(StepType::Agent, "agent"), (StepType::Skill, "skill")] {
+        if ability.steps.iter().any(|step| step.kind.step_type() == step_type) {
+            return Err(ServiceError::Unsupported { ability: start.ability, what });
+        }
+    }
+    let (inputs, secrets) = resolve_inputs(&ability, &start.inputs).map_err(ServiceError::Inputs)?;
+    let id = start.id.clone().unwrap_or_else(|| driver.clock.new_run());
+    let now = driver.clock.now();
+    let created = Created {
+        at: now,
+        name: definition.name.as_str().into(),
+        digest: digest(&definition).into(),
+        folder: definition.folder.as_ref().map(|folder| folder.display().to_string()),
+        root: definition.root.display().to_string(),
+        files: definition.files.iter().map(|(path, digest)| (path.clone(), digest.into())).collect(),
+        inputs,
+        input: start.input,
+        by: start.by,
+        session: start.session,
+        parent: start.parent,
+        depth: start.depth,
+        rerun_of: None,
+        taken_over: Vec::new(),
+        hooks: definition.hooks.clone(),
+        deadline: ability.settings.timeout.as_ref().map(|timeout| now.after(timeout.time())),
+        plan_approval: ability.settings.plan_approval.as_ref().is_some_and(|flag| flag.value),
+        source: definition.source,
+    };
+    let run = Run::create(id.clone(), created.clone(), Arc::new(ability));
+    let events = [Event::Created(Box::new(created))];
+    driver.store.append(id.as_str(), 0, None, stored(&events), summary(&run)).await?;
+    driver.give_secrets(&id, secrets);
+    Ok(id)
+}
+
+fn digest(definition: &Definition) -> String {
+    let mut hash = Sha256::new();
+    hash.update(definition.source.as_bytes());
+    for (path, digest) in &definition.files {
+        hash.update(format!("\n{path} {digest}"));
+    }
+    hex(&hash.finalize())
+}
+
+/// Writes bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Does something to a run that nobody needs a lease for: answers, cancels, resolves.
+///
+/// Whoever drives the run sees it in the log. When two are at it at once, one of them is told how things are.
+pub async fn command<S: Store, P: Process, W: Workspace, C: Clock>(
+    driver: &Driver<S, P, W, C>,
+    id: &RunId,
+    command: Command,
+) -> Result<Run, ServiceError> {
+    loop {
+        let Loaded { mut run, seq } = load(&*driver.store, id).await?;
+        let events = run.decide(command.clone(), &driver.secrets_of(id))?;
+        if events.is_empty() {
+            return Ok(run);
+        }
+        for event in &events {
+            run.apply(event);
+        }
+        match driver.store.append(id.as_str(), seq, None, stored(&events), summary(&run)).await {
+            Ok(_) => return Ok(run),
+            Err(StoreError::Conflict { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
