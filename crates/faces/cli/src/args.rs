@@ -74,6 +74,111 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Check that abide can work here
     Doctor,
+    /// Run an ability
+    Run(RunArguments),
+    /// Drive an unfinished run on
+    Resume(ResumeArguments),
+    /// List runs
+    Runs(RunsArguments),
+    /// Show how far a run is
+    Status(StatusArguments),
+    /// Print what the steps of a run wrote
+    Logs(LogsArguments),
+    /// Say yes to a question of a run
+    Approve(AnswerArguments),
+    /// Say no to a question of a run
+    Reject(AnswerArguments),
+    /// End a run
+    Cancel(CancelArguments),
+}
+
+/// Arguments of `abide run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The ability
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// An input
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub input: Vec<String>,
+    /// A JSON or YAML file with inputs
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub inputs: Option<PathBuf>,
+    /// The text that templates see as `input`
+    #[arg(long, value_name = "TEXT")]
+    pub text: Option<String>,
+}
+
+/// Arguments of `abide resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArguments {
+    /// The run, or the beginning of its id; the last unfinished one when none is given
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Run steps again that were interrupted in the middle
+    #[arg(long, conflicts_with = "fail")]
+    pub rerun: bool,
+    /// Count steps as failed that were interrupted in the middle
+    #[arg(long)]
+    pub fail: bool,
+}
+
+/// Arguments of `abide runs`.
+#[derive(Debug, Args)]
+pub struct RunsArguments {
+    /// How many to list, newest first
+    #[arg(long, default_value_t = 20, value_name = "COUNT")]
+    pub limit: usize,
+}
+
+/// Arguments of `abide status`.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// The run, or the beginning of its id; the newest when none is given
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+}
+
+/// Arguments of `abide logs`.
+#[derive(Debug, Args)]
+pub struct LogsArguments {
+    /// The run, or the beginning of its id; the newest when none is given
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Only this step
+    #[arg(value_name = "STEP")]
+    pub step: Option<String>,
+}
+
+/// Arguments of `abide approve` and `abide reject`.
+#[derive(Debug, Args)]
+pub struct AnswerArguments {
+    /// The run, or the beginning of its id; the newest that waits when none is given
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// The step that asks; needed when several do
+    #[arg(value_name = "STEP")]
+    pub step: Option<String>,
+    /// The value of the option to choose
+    #[arg(long, value_name = "VALUE")]
+    pub answer: Option<String>,
+    /// Why
+    #[arg(long, short = 'm', value_name = "TEXT")]
+    pub comment: Option<String>,
+    /// Who answers
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+}
+
+/// Arguments of `abide cancel`.
+#[derive(Debug, Args)]
+pub struct CancelArguments {
+    /// The run, or the beginning of its id; the last unfinished one when none is given
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Why
+    #[arg(long, short = 'm', value_name = "TEXT")]
+    pub reason: Option<String>,
 }
 
 /// Arguments of `abide init`.

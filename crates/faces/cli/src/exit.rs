@@ -17,6 +17,16 @@ pub enum Exit {
     NotFound,
     /// The system refused: a file could not be read or written.
     System,
+    /// The run is over, and a step failed or was rejected.
+    RunFailed,
+    /// The run was cancelled.
+    RunCancelled,
+    /// The run's time was over.
+    RunTimedOut,
+    /// The run is not over: it waits for a human, or was interrupted.
+    RunUnfinished,
+    /// What was asked for may not happen now: an answer came late, or somebody else must give it.
+    Refused,
 }
 
 impl Exit {
@@ -27,6 +37,11 @@ impl Exit {
         (Exit::Usage, "the command line could not be understood"),
         (Exit::NotFound, "what was named does not exist"),
         (Exit::System, "the system refused: a file could not be read or written"),
+        (Exit::RunFailed, "the run is over, and a step failed or was rejected"),
+        (Exit::RunCancelled, "the run was cancelled"),
+        (Exit::RunTimedOut, "the run's time was over"),
+        (Exit::RunUnfinished, "the run is not over: it waits for a human, or was interrupted"),
+        (Exit::Refused, "what was asked for may not happen now"),
     ];
 
     /// Returns the number.
@@ -37,6 +52,11 @@ impl Exit {
             Self::Usage => 2,
             Self::NotFound => 3,
             Self::System => 4,
+            Self::RunFailed => 5,
+            Self::RunCancelled => 6,
+            Self::RunTimedOut => 7,
+            Self::RunUnfinished => 8,
+            Self::Refused => 9,
         }
     }
 }

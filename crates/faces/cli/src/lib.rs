@@ -9,6 +9,7 @@ mod commands;
 mod exit;
 mod failure;
 pub mod reference;
+mod runs;
 mod session;
 pub mod ui;
 
@@ -69,5 +70,13 @@ fn run(
         Command::Explain(arguments) => commands::explain(&mut session, arguments),
         Command::Completions(arguments) => commands::completions(&mut session, arguments),
         Command::Doctor => commands::doctor(&mut session),
+        Command::Run(arguments) => commands::run(&mut session, arguments),
+        Command::Resume(arguments) => commands::resume(&mut session, arguments),
+        Command::Runs(arguments) => commands::runs(&mut session, arguments),
+        Command::Status(arguments) => commands::status(&mut session, arguments),
+        Command::Logs(arguments) => commands::logs(&mut session, arguments),
+        Command::Approve(arguments) => commands::answer(&mut session, arguments, commands::Answer::Approve),
+        Command::Reject(arguments) => commands::answer(&mut session, arguments, commands::Answer::Reject),
+        Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
     }
 }

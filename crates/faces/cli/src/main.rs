@@ -12,6 +12,7 @@ fn main() -> ExitCode {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
         terminal: io::stdout().is_terminal(),
+        terminal_in: io::stdin().is_terminal(),
         width: terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
     };
     abide_cli::main(&surroundings, std::env::args_os(), &mut io::stdout().lock(), &mut io::stderr().lock())

@@ -16,6 +16,8 @@ pub struct Surroundings {
     pub variables: Vec<(String, String)>,
     /// Whether standard output is a terminal.
     pub terminal: bool,
+    /// Whether standard input is a terminal, where a human can be asked.
+    pub terminal_in: bool,
     /// How many columns the terminal has; a pipe has no limit.
     pub width: Option<usize>,
 }
@@ -96,12 +98,17 @@ impl<'a> Session<'a> {
 
     /// Writes data to standard output.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
-        write(self.out, text)
+        write(self.out, text.as_bytes())
+    }
+
+    /// Writes bytes to standard output as they are.
+    pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        write(self.out, bytes)
     }
 
     /// Writes talk to standard error.
     pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
-        write(self.talk, text)
+        write(self.talk, text.as_bytes())
     }
 
     /// Writes one JSON document to standard output.
@@ -112,8 +119,8 @@ impl<'a> Session<'a> {
     }
 }
 
-fn write(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+fn write(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         // The reader has seen enough, as in `abide list | head`: that is not a failure.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::silent(Exit::Done)),
         Err(error) => Err(Failure::new(Exit::System, format!("cannot write the output: {error}"))),

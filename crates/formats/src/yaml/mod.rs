@@ -14,3 +14,15 @@ pub use emit::emit;
 pub use node::{Content, Node, Scalar, Style};
 pub use parse::{Document, parse};
 pub use scalar::Resolved;
+
+use abide_core::value::Value;
+
+/// Reads a YAML or JSON text as plain data; the first problem is the answer when it cannot be read.
+pub fn data(source: &str) -> Result<Value, String> {
+    let document = parse(source);
+    match (document.root, document.problems.into_iter().find(abide_core::diagnostic::Diagnostic::is_error)) {
+        (Some(root), None) => Ok(crate::read::data(&root)),
+        (_, Some(problem)) => Err(problem.message),
+        (None, None) => Err("it is empty".to_owned()),
+    }
+}

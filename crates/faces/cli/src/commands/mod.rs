@@ -1,21 +1,27 @@
 //! What each command does; the rules live in core, and these only ask and show.
 
+mod answer;
 mod completions;
 mod doctor;
 mod explain;
 mod graph;
 mod init;
 mod list;
+mod run;
+mod runs;
 mod schema;
 mod show;
 mod validate;
 
+pub(crate) use answer::{Answer, answer, cancel};
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use graph::graph;
 pub(crate) use init::init;
 pub(crate) use list::list;
+pub(crate) use run::{resume, run};
+pub(crate) use runs::{logs, runs, status};
 pub(crate) use schema::schema;
 pub(crate) use show::show;
 pub(crate) use validate::validate;

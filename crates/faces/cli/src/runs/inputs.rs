@@ -1,0 +1,58 @@
+//! The inputs of a run, from wherever they are given.
+#![expect(clippy::disallowed_methods, reason = "`--inputs` names a file to read")]
+
+use crate::session::Session;
+use crate::{Exit, Failure};
+use abide_core::value::Value;
+
+/// Reads `-i name=value`, `--inputs FILE` and `ABIDE_INPUT_<NAME>`; what stands first here wins.
+pub(crate) fn given(
+    session: &Session<'_>,
+    pairs: &[String],
+    file: Option<&std::path::Path>,
+    names: &[&str],
+) -> Result<Vec<(String, Value)>, Failure> {
+    let mut inputs = Vec::new();
+    for pair in pairs {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(Failure::new(Exit::Usage, format!("`{pair}` is not of the form name=value")));
+        };
+        if inputs.iter().any(|(known, _)| known == name) {
+            return Err(Failure::new(Exit::Usage, format!("the input `{name}` is given twice")));
+        }
+        inputs.push((name.to_owned(), Value::Text(value.to_owned())));
+    }
+    if let Some(file) = file {
+        merge(&mut inputs, from_file(session, file)?);
+    }
+    for name in names {
+        let variable = format!("ABIDE_INPUT_{}", name.to_uppercase().replace('-', "_"));
+        if let Some(value) = session.surroundings.variable(&variable) {
+            merge(&mut inputs, vec![((*name).to_owned(), Value::Text(value))]);
+        }
+    }
+    Ok(inputs)
+}
+
+/// Adds inputs that are not given yet.
+fn merge(inputs: &mut Vec<(String, Value)>, more: Vec<(String, Value)>) {
+    for (name, value) in more {
+        if !inputs.iter().any(|(known, _)| *known == name) {
+            inputs.push((name, value));
+        }
+    }
+}
+
+fn from_file(session: &Session<'_>, file: &std::path::Path) -> Result<Vec<(String, Value)>, Failure> {
+    let path = session.place.start.join(file);
+    let shown = file.display();
+    let bytes = std::fs::read(&path)
+        .map_err(|error| Failure::new(Exit::NotFound, format!("cannot read {shown}: {error}")))?;
+    let wrong = |what: &str| Failure::new(Exit::Usage, format!("{shown}: {what}"));
+    let text = abide_formats::text::decode(&bytes).map_err(|problem| wrong(&problem.message))?;
+    // JSON is YAML too.
+    match abide_formats::yaml::data(text).map_err(|problem| wrong(&problem))? {
+        Value::Map(entries) => Ok(entries),
+        _ => Err(wrong("inputs are a mapping from names to values")),
+    }
+}

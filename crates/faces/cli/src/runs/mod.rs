@@ -1,0 +1,189 @@
+//! Runs on this machine: the driver put together from its adapters.
+
+mod clock;
+mod inputs;
+mod progress;
+mod workspace;
+
+pub(crate) use clock::SystemClock;
+pub(crate) use inputs::given;
+pub(crate) use progress::{Lines, Progress, Told};
+pub(crate) use workspace::LocalWorkspace;
+
+use crate::session::Session;
+use crate::{Exit, Failure};
+use abide_core::event::RunId;
+use abide_core::run::RunStatus;
+use abide_core::value::Value;
+use abide_engine::driver::{Driver, Observer};
+use abide_engine::port::{Clock as _, Holder, Store as _, StoreError, StreamHead};
+use abide_engine::service::ServiceError;
+use abide_engine::{LoadError, Loaded, load};
+use abide_process::LocalProcess;
+use abide_store_sqlite::{Settings, SqliteStore};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The driver of this machine.
+pub(crate) type LocalDriver = Driver<SqliteStore, LocalProcess, LocalWorkspace, SystemClock>;
+
+/// Returns where the log of a project lies: beside its `.abide`, or at the root of a project that has none yet.
+pub(crate) fn log_file(session: &Session<'_>) -> PathBuf {
+    let folders = session.place.project_folders();
+    let home = folders.iter().find(|folder| folder.join(".abide").is_dir());
+    home.cloned().unwrap_or_else(|| session.place.root()).join(".abide/state/log.db")
+}
+
+fn settings() -> Settings {
+    Settings::new(|| SystemClock.now().0)
+}
+
+/// Opens the log, making it if there is none.
+pub(crate) fn open_store(session: &Session<'_>) -> Result<SqliteStore, Failure> {
+    SqliteStore::open(&log_file(session), settings()).map_err(|error| store_failure(&error))
+}
+
+/// Opens the log if there is one.
+pub(crate) fn find_store(session: &Session<'_>) -> Result<Option<SqliteStore>, Failure> {
+    SqliteStore::find(&log_file(session), settings()).map_err(|error| store_failure(&error))
+}
+
+/// Puts the driver together.
+pub(crate) fn driver(session: &Session<'_>, store: SqliteStore, observer: Arc<dyn Observer>) -> LocalDriver {
+    let process = Arc::new(LocalProcess::new().only_parent());
+    let workspace = LocalWorkspace::new(session, Arc::clone(&process));
+    let ports = (Arc::new(store), process, Arc::new(workspace), Arc::new(SystemClock));
+    Driver::new(ports, holder(), observer, Arc::new(is_dead))
+}
+
+/// Runs something asynchronous to its end.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(Exit::System, format!("cannot start: {error}")))?;
+    Ok(runtime.block_on(work))
+}
+
+/// Says who this process is, so that others can see whether it lives.
+fn holder() -> Holder {
+    let process = std::process::id();
+    Holder { name: format!("{process}-{}", start_of(process).unwrap_or_default()), process }
+}
+
+/// Tells whether the process of a holder is gone, or another one has its number now.
+fn is_dead(holder: &Holder) -> bool {
+    let name = |start: String| format!("{}-{start}", holder.process);
+    start_of(holder.process).map(name).is_none_or(|name| name != holder.name)
+}
+
+/// Returns when a process was started, as the system counts.
+#[expect(clippy::disallowed_methods, reason = "whether a driver lives is asked where things are wired")]
+fn start_of(process: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat")).ok()?;
+    // The name in parentheses may hold anything; what counts stands after it.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
+}
+
+pub(crate) fn store_failure(error: &StoreError) -> Failure {
+    let exit = if matches!(error, StoreError::Unknown(_)) { Exit::NotFound } else { Exit::System };
+    Failure::new(exit, error.to_string())
+}
+
+pub(crate) fn load_failure(error: &LoadError) -> Failure {
+    match error {
+        LoadError::Store(error) => store_failure(error),
+        _ => {
+            Failure::new(Exit::System, error.to_string()).help("`abide audit verify` looks at the whole log")
+        }
+    }
+}
+
+pub(crate) fn service_failure(error: &ServiceError) -> Failure {
+    match error {
+        ServiceError::Workspace(error) => {
+            let failure = Failure::new(Exit::NotFound, error.message.clone());
+            match &error.help {
+                Some(help) => failure.help(help.clone()),
+                None => failure,
+            }
+        }
+        ServiceError::Load(error) => load_failure(error),
+        ServiceError::Store(error) => store_failure(error),
+        ServiceError::Inputs(_) => {
+            Failure::new(Exit::Usage, error.to_string()).help("give inputs as `-i name=value`")
+        }
+        _ => Failure::new(Exit::Refused, error.to_string()),
+    }
+}
+
+/// Finds a run by its id, the beginning of it, or, without one, as the newest that `wanted` accepts.
+pub(crate) async fn find_run(
+    store: &SqliteStore,
+    text: Option<&str>,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<RunId, Failure> {
+    let heads = store.heads(None, 10_000).await.map_err(|error| store_failure(&error))?;
+    let matching: Vec<&StreamHead> = match text {
+        Some(text) => heads.iter().filter(|head| head.stream.starts_with(text)).collect(),
+        None => {
+            let mine = heads.iter().filter(|head| {
+                let summary = summary(head);
+                text_of(&summary, "parent").is_none()
+                    && wanted(text_of(&summary, "status").unwrap_or_default())
+            });
+            mine.take(1).collect()
+        }
+    };
+    match (&matching[..], text) {
+        ([only], _) => RunId::parse(&only.stream).ok_or_else(|| {
+            Failure::new(Exit::System, format!("the log holds a run with a bad id: {}", only.stream))
+        }),
+        ([], Some(text)) => {
+            Err(Failure::new(Exit::NotFound, format!("there is no run {text}"))
+                .help("`abide runs` lists them"))
+        }
+        ([], None) => {
+            Err(Failure::new(Exit::NotFound, "there is no such run").help("`abide runs` lists all"))
+        }
+        (many, _) => {
+            let ids: Vec<&str> = many.iter().take(5).map(|head| head.stream.as_str()).collect();
+            Err(Failure::new(Exit::Usage, format!("{} runs begin like that: {}", many.len(), ids.join(", "))))
+        }
+    }
+}
+
+/// Loads a run.
+pub(crate) async fn load_run(store: &SqliteStore, id: &RunId) -> Result<Loaded, Failure> {
+    load(store, id).await.map_err(|error| load_failure(&error))
+}
+
+/// Reads what a head says about its run.
+pub(crate) fn summary(head: &StreamHead) -> Value {
+    abide_formats::json::parse(&head.summary).unwrap_or(Value::Null)
+}
+
+/// Returns a text of a summary.
+pub(crate) fn text_of<'a>(summary: &'a Value, name: &str) -> Option<&'a str> {
+    match summary.get(name) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the exit code that stands for how a run is.
+pub(crate) fn exit_of(status: RunStatus) -> Exit {
+    match status {
+        RunStatus::Completed => Exit::Done,
+        RunStatus::Failed => Exit::RunFailed,
+        RunStatus::Cancelled => Exit::RunCancelled,
+        RunStatus::TimedOut => Exit::RunTimedOut,
+        RunStatus::AwaitingPlan | RunStatus::Running | RunStatus::Waiting | RunStatus::Interrupted => {
+            Exit::RunUnfinished
+        }
+    }
+}
+
+/// Returns who sits at this terminal.
+pub(crate) fn user(session: &Session<'_>) -> String {
+    let names = ["ABIDE_USER", "USER", "LOGNAME"];
+    names.iter().find_map(|name| session.surroundings.variable(name)).unwrap_or_else(|| "somebody".to_owned())
+}
