@@ -3,7 +3,7 @@
 use crate::error::{self, is_busy, of_read, of_write};
 use crate::schema::{self, Version};
 use abide_engine::port::StoreError;
-use rusqlite::{Connection, Error, OpenFlags};
+use rusqlite::{Connection, Error, FileControl, OpenFlags};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -110,6 +110,8 @@ impl File {
         connection.set_prepared_statement_cache_capacity(64);
         self.patiently(|| connection.pragma_update(None, "journal_mode", "wal"))?;
         connection.pragma_update(None, "synchronous", "full")?;
+        // The next process need not make the -wal file, nor sync its folder for it.
+        connection.file_control(None::<&str>, FileControl::PersistWal(&mut 1))?;
         connection.pragma_update(None, "journal_size_limit", LOG_KEPT)?;
         if let Some(largest) = self.settings.largest {
             connection.pragma_update(None, "max_page_count", largest / PAGE)?;

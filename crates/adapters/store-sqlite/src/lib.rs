@@ -4,7 +4,8 @@
 //!
 //! - `writer`: one thread with the only connection that writes. What is asked for while a commit is under way shares
 //!   the next one, so many runs cost few syncs (`synchronous=FULL`: a commit is on the disk when it returns).
-//! - `readers`: a few threads with a read-only connection each; with WAL, reading never waits for the writer.
+//! - `readers`: a few read-only connections; with WAL, reading never waits for the writer. A reading runs on the
+//!   caller's thread, in short pieces.
 //! - `watch`: wakes who follows a stream; appends of other processes are found by looking at `data_version`.
 //! - `events`, `outputs`, `leases`: what is done in a transaction. `file`, `schema`: the file and its versions.
 //!

@@ -68,21 +68,20 @@ pub(crate) enum Version {
 
 /// Returns the version of a file that is ours or empty.
 pub(crate) fn version(connection: &Connection, place: &str) -> Result<Version, StoreError> {
-    let (application, version): (i32, usize) = connection
-        .query_row(
-            "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version",
-            (),
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .map_err(|error| of_read(place, &error))?;
+    // These read the header alone; tables are not looked up for them.
+    let header = |name: &str| {
+        connection.pragma_query_value(None, name, |row| row.get(0)).map_err(|error| of_read(place, &error))
+    };
+    let application: i32 = header("application_id")?;
+    let version: i32 = header("user_version")?;
     let known = MIGRATIONS.len();
-    match (application, version) {
-        (APPLICATION, version) if version == known => Ok(Version::Present),
-        (APPLICATION, version) if version > known => Err(unreadable(
+    match (application, usize::try_from(version).unwrap_or(usize::MAX)) {
+        (APPLICATION, found) if found == known => Ok(Version::Present),
+        (APPLICATION, found) if found > known => Err(unreadable(
             place,
             format!("a newer abide has written it (format {version}, this one knows {known}); update abide"),
         )),
-        (APPLICATION, version) => Ok(Version::Older(version)),
+        (APPLICATION, found) => Ok(Version::Older(found)),
         (0, 0) if is_empty(connection).map_err(|error| of_read(place, &error))? => Ok(Version::Older(0)),
         _ => Err(unreadable(
             place,

@@ -5,7 +5,7 @@ use crate::events::{self, Append, Forgotten};
 use crate::file::{File, Settings};
 use crate::leases::{self, Taken, Taking};
 use crate::outputs;
-use crate::readers::Readers;
+use crate::readers::{Readers, pause};
 use crate::watch::{Poller, Watch};
 use crate::writer::{Reach, Writer};
 use abide_engine::port::{
@@ -15,10 +15,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+/// How much is read before other tasks of the thread come forward.
+const EVENTS_AT_ONCE: u64 = 500;
+const BYTES_AT_ONCE: u64 = 1024 * 1024;
+
 /// The log in one SQLite file.
 ///
-/// It needs no async runtime. Threads start when they are first needed, so opening one to read a little is cheap.
-/// Dropping it waits for what was asked for.
+/// It needs no async runtime. Threads start when something is first written or waited for, so opening one to read a
+/// little is cheap. Dropping it waits for what was asked for.
 pub struct SqliteStore {
     // Dropped in this order: the writer closes its connection last, and then tidies up the file.
     poller: Poller,
@@ -82,18 +86,27 @@ impl Store for SqliteStore {
     }
 
     async fn read(&self, stream: &str, positions: Range<u64>) -> Result<Vec<Stored>, StoreError> {
-        let stream = stream.to_owned();
-        self.readers.read(move |connection| events::read(connection, &stream, positions)).await
+        let mut events = Vec::new();
+        let mut start = positions.start.max(1);
+        loop {
+            let end = positions.end.min(start.saturating_add(EVENTS_AT_ONCE));
+            let some = self.readers.read(|connection| events::read(connection, stream, start..end))?;
+            let read = some.len() as u64;
+            events.extend(some);
+            if read < EVENTS_AT_ONCE {
+                return Ok(events);
+            }
+            start += read;
+            pause().await;
+        }
     }
 
     async fn head(&self, stream: &str) -> Result<Option<StreamHead>, StoreError> {
-        let stream = stream.to_owned();
-        self.readers.read(move |connection| events::head(connection, &stream)).await
+        self.readers.read(|connection| events::head(connection, stream))
     }
 
     async fn heads(&self, after: Option<&HeadPlace>, most: usize) -> Result<Vec<StreamHead>, StoreError> {
-        let after = after.cloned();
-        self.readers.read(move |connection| events::heads(connection, after.as_ref(), most)).await
+        self.readers.read(|connection| events::heads(connection, after, most))
     }
 
     async fn forget(&self, stream: &str) -> Result<(), StoreError> {
@@ -113,8 +126,7 @@ impl Store for SqliteStore {
     }
 
     async fn snapshot(&self, stream: &str) -> Result<Option<(u64, String)>, StoreError> {
-        let stream = stream.to_owned();
-        self.readers.read(move |connection| events::snapshot(connection, &stream)).await
+        self.readers.read(|connection| events::snapshot(connection, stream))
     }
 
     async fn write_output(&self, key: &OutputKey, bytes: Vec<u8>) -> Result<(), StoreError> {
@@ -125,9 +137,20 @@ impl Store for SqliteStore {
     }
 
     async fn read_output(&self, key: &OutputKey, range: Range<u64>) -> Result<Vec<u8>, StoreError> {
-        let key = key.clone();
-        let place = self.file.place.clone();
-        self.readers.read(move |connection| outputs::read(connection, &place, &key, range)).await
+        let mut bytes = Vec::new();
+        let mut start = range.start;
+        loop {
+            let end = range.end.min(start.saturating_add(BYTES_AT_ONCE));
+            let place = &self.file.place;
+            let some = self.readers.read(|connection| outputs::read(connection, place, key, start..end))?;
+            let read = some.len() as u64;
+            bytes.extend(some);
+            if read < BYTES_AT_ONCE {
+                return Ok(bytes);
+            }
+            start += read;
+            pause().await;
+        }
     }
 
     async fn lease(
@@ -162,8 +185,7 @@ impl Store for SqliteStore {
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {
         loop {
             let woken = self.poller.wait(stream)?;
-            let name = stream.to_owned();
-            let length = self.readers.read(move |connection| events::length(connection, &name)).await?;
+            let length = self.readers.read(|connection| events::length(connection, stream))?;
             // A stream that is gone has been forgotten: whoever follows it should look.
             if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
                 return Ok(());
