@@ -49,6 +49,16 @@ impl Readers {
     }
 }
 
+impl Readers {
+    /// Closes the connections that nobody is reading with.
+    ///
+    /// SQLite shares what it knows about the file between all connections of a process: a disk that was read-only
+    /// stays so until the last of them is closed.
+    pub(crate) fn close_idle(&self) {
+        self.idle().clear();
+    }
+}
+
 fn in_transaction<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, Stop>,

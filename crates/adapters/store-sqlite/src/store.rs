@@ -24,9 +24,9 @@ const BYTES_AT_ONCE: u64 = 1024 * 1024;
 /// It needs no async runtime. Threads start when something is first written or waited for, so opening one to read a
 /// little is cheap. Dropping it waits for what was asked for.
 pub struct SqliteStore {
-    // Dropped in this order: the writer closes its connection last, and then tidies up the file.
+    // The poller is dropped first and the writer, which then tidies up the file, last.
     poller: Poller,
-    readers: Readers,
+    readers: Arc<Readers>,
     writer: Writer,
     file: File,
 }
@@ -50,10 +50,11 @@ impl SqliteStore {
     fn of(file: File) -> Result<Self, StoreError> {
         let first = file.open()?;
         let watch = Arc::new(Watch::default());
+        let readers = Arc::new(Readers::new(file.clone(), first));
         Ok(Self {
             poller: Poller::new(file.clone(), watch.clone()),
-            readers: Readers::new(file.clone(), first),
-            writer: Writer::new(file.clone(), watch),
+            writer: Writer::new(file.clone(), readers.clone(), watch),
+            readers,
             file,
         })
     }

@@ -9,6 +9,7 @@ use crate::file::File;
 use abide_engine::port::StoreError;
 use rusqlite::Connection;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -24,6 +25,8 @@ pub(crate) struct Watch {
     /// Somebody waits.
     awaited: Condvar,
     closing: Condvar,
+    /// Whether the connection that looks is better closed; see `Readers::close_idle`.
+    stale: AtomicBool,
 }
 
 #[derive(Default)]
@@ -43,6 +46,11 @@ impl Watch {
         for waiter in waiting.into_iter().flatten() {
             let _ = waiter.send(());
         }
+    }
+
+    /// Lets the next look open the file again.
+    pub(crate) fn reopen(&self) {
+        self.stale.store(true, Ordering::Relaxed);
     }
 
     fn wake_all(&self) {
@@ -107,6 +115,9 @@ impl Watch {
         let mut seen = None;
         let mut pause = SHORTEST_PAUSE;
         while self.somebody_waits(pause) {
+            if self.stale.swap(false, Ordering::Relaxed) {
+                connection = None;
+            }
             // The first look, and one that fails, count as a change: waking too often is harmless.
             let version = data_version(&mut connection, file);
             if version.is_none() || version != seen {

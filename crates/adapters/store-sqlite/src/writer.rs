@@ -6,6 +6,7 @@
 
 use crate::error::{Stop, other, spoils_connection};
 use crate::file::File;
+use crate::readers::Readers;
 use crate::watch::Watch;
 use abide_engine::port::StoreError;
 use rusqlite::{Connection, Error, FileControl};
@@ -85,6 +86,7 @@ impl<T: Send, W: FnMut(&Connection) -> Result<T, Stop> + Send> Job for Change<T,
 /// The way to the writing thread, which starts with the first change.
 pub(crate) struct Writer {
     file: File,
+    readers: Arc<Readers>,
     watch: Arc<Watch>,
     thread: Mutex<Option<Thread>>,
 }
@@ -95,8 +97,8 @@ struct Thread {
 }
 
 impl Writer {
-    pub(crate) fn new(file: File, watch: Arc<Watch>) -> Self {
-        Self { file, watch, thread: Mutex::new(None) }
+    pub(crate) fn new(file: File, readers: Arc<Readers>, watch: Arc<Watch>) -> Self {
+        Self { file, readers, watch, thread: Mutex::new(None) }
     }
 
     /// Does something in a transaction and returns what came of it once it is committed.
@@ -126,8 +128,13 @@ impl Writer {
             return Ok(thread.queue.clone());
         }
         let (queue, jobs) = mpsc::channel(QUEUE);
-        let work =
-            Work { file: self.file.clone(), watch: self.watch.clone(), connection: None, durable: true };
+        let work = Work {
+            file: self.file.clone(),
+            readers: self.readers.clone(),
+            watch: self.watch.clone(),
+            connection: None,
+            durable: true,
+        };
         let handle = std::thread::Builder::new()
             .name("log-writer".to_owned())
             .spawn(move || work.until_closed(jobs))
@@ -141,6 +148,8 @@ impl Drop for Writer {
     /// Waits until everything that was asked for is done; closing then moves the write-ahead log into the main
     /// file, which makes the next opening cheap.
     fn drop(&mut self) {
+        // Only the last connection to close tidies up.
+        self.readers.close_idle();
         let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Thread { queue, handle }) = thread {
             drop(queue);
@@ -152,6 +161,7 @@ impl Drop for Writer {
 /// What the writing thread owns.
 struct Work {
     file: File,
+    readers: Arc<Readers>,
     watch: Arc<Watch>,
     connection: Option<Connection>,
     /// What the connection is set to.
@@ -179,6 +189,10 @@ impl Work {
             Ok(()) => batch.into_iter().for_each(|job| job.settle(None, &self.watch)),
             Err(_) if batch.len() > 1 => batch.into_iter().for_each(|job| self.commit_all(vec![job])),
             Err(stop) => {
+                if self.connection.is_none() {
+                    self.readers.close_idle();
+                    self.watch.reopen();
+                }
                 let error = stop.of_write(&self.file.place);
                 if let Some(job) = batch.pop() {
                     job.settle(Some(error), &self.watch);
