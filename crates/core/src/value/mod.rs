@@ -1,8 +1,9 @@
-//! Values that flow through an ability: inputs, templates, expressions, durations.
+//! Values that flow through an ability: inputs, templates, expressions, durations, outputs.
 
 mod data;
 mod duration;
 pub mod expression;
+pub mod output;
 pub mod shell;
 pub mod template;
 
