@@ -31,7 +31,7 @@ pub fn decode(bytes: &[u8]) -> Result<&str, Box<Diagnostic>> {
             ));
         }
     };
-    match text.bytes().position(|byte| byte == 0) {
+    match text.find('\0') {
         Some(offset) => {
             let at = Span::new(offset, offset + 1);
             Err(Box::new(

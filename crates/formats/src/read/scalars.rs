@@ -123,9 +123,9 @@ impl Reader<'_> {
         words: &[&str],
         parse: impl Fn(&str) -> Option<T>,
     ) -> Option<Spanned<T>> {
-        let list = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        let list = || words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         let Some(text) = node.text().filter(|_| !node.is_null()) else {
-            self.wrong_type(node, &format!("one of {list}"));
+            self.wrong_type(node, &format!("one of {}", list()));
             return None;
         };
         match parse(text) {
@@ -139,7 +139,7 @@ impl Reader<'_> {
                         format!("`{text}` is not a value of `{key}`"),
                     )
                     .did_you_mean(text, words.iter().copied())
-                    .help(format!("the values are {list}")),
+                    .help(format!("the values are {}", list())),
                 );
                 None
             }

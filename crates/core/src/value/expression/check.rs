@@ -185,8 +185,9 @@ impl Checker<'_> {
             return Type::Any;
         };
         for (index, segment) in path.segments.iter().enumerate().skip(1) {
-            let base = path.segments[..index].iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(".");
-            ty = self.field(ty, &segment.name, segment.span, &base);
+            let base =
+                || path.segments[..index].iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(".");
+            ty = self.field(ty, &segment.name, segment.span, base);
         }
         ty
     }
@@ -215,22 +216,22 @@ impl Checker<'_> {
         self.report(problem.help(help));
     }
 
-    /// Returns the type of one field; `base` is how the value before it was written.
-    fn field(&mut self, ty: Type, name: &str, span: Span, base: &str) -> Type {
-        let base = quote(base);
+    /// Returns the type of one field; `base` tells how the value before it was written.
+    fn field(&mut self, ty: Type, name: &str, span: Span, base: impl FnOnce() -> String) -> Type {
+        let base = || quote(&base());
         match ty.required() {
             Type::Any => Type::Any,
             Type::Record(record) => record.field(name).unwrap_or_else(|| {
-                self.report(unknown_field(&*record, name, span, &base));
+                self.report(unknown_field(&*record, name, span, &base()));
                 Type::Any
             }),
             Type::List(_) => self.mismatch_with_help(
                 span,
-                format!("{base} is a list and has no field `{name}`"),
+                format!("{} is a list and has no field `{name}`", base()),
                 "take an item with an index, as in `[0]`",
             ),
             ty => {
-                let message = format!("{base} is {ty} and has no field `{name}`");
+                let message = format!("{} is {ty} and has no field `{name}`", base());
                 if Function::METHODS.iter().any(|(method, _)| *method == name) {
                     self.mismatch_with_help(span, message, format!("call the method: `{name}()`"))
                 } else {
@@ -246,7 +247,7 @@ impl Checker<'_> {
         for operation in operations {
             let subject = self.expression.slice(base.local.start, end);
             ty = match &operation.kind {
-                OperationKind::Field(name) => self.field(ty, name, operation.span, subject),
+                OperationKind::Field(name) => self.field(ty, name, operation.span, || subject.to_owned()),
                 OperationKind::Index(index) => self.index(ty, index, operation.span, subject),
                 OperationKind::Call(function, argument) => {
                     self.call(*function, (&ty, subject), argument.as_ref(), operation.span)
@@ -265,7 +266,7 @@ impl Checker<'_> {
                 self.mismatch(index.span, format!("a list is indexed by an integer, not by {by}"))
             }
             (ty @ Type::Record(_), by) => match &index.kind {
-                Kind::Literal(Value::Text(name)) => self.field(ty, name, span, base),
+                Kind::Literal(Value::Text(name)) => self.field(ty, name, span, || base.to_owned()),
                 _ if by.is_text() => {
                     let what = if base.contains('.') {
                         format!("the fields of {}", quote(base))

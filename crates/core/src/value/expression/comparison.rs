@@ -87,13 +87,17 @@ impl Checker<'_> {
     fn choices(&mut self, comparison: Comparison, subject: (&Node, &Type), other: (&Node, &Type)) {
         let Type::Choice(choices) = subject.1.clone().required() else { return };
         let always = if comparison == Comparison::NotEqual { ", so this is always true" } else { "" };
-        let name = quote(self.expression.source(subject.0));
+        let expression = self.expression;
+        let name = || quote(expression.source(subject.0));
         let node = other.0;
         match (&node.kind, other.1) {
             (Kind::Literal(Value::Text(text)), _) if !choices.iter().any(|choice| choice == text) => {
-                let mut problem =
-                    Diagnostic::new(Code::NeverTrue, node.span, format!("{name} is never `{text}`{always}"))
-                        .help(format!("it is one of {}", list(choices.iter())));
+                let mut problem = Diagnostic::new(
+                    Code::NeverTrue,
+                    node.span,
+                    format!("{} is never `{text}`{always}", name()),
+                )
+                .help(format!("it is one of {}", list(choices.iter())));
                 if let Some(found) = nearest(text, choices.iter().map(smol_str::SmolStr::as_str)) {
                     problem = problem.label(format!("did you mean `{found}`?"));
                     if let Some(inside) = self.inside_quotes(node, found) {
@@ -109,12 +113,16 @@ impl Checker<'_> {
             {
                 let what = quote(self.expression.source(node));
                 self.report(
-                    Diagnostic::new(Code::NeverTrue, node.span, format!("{name} is never {what}{always}"))
-                        .help(format!(
-                            "one is of {}, the other of {}",
-                            list(choices.iter()),
-                            list(others.iter())
-                        )),
+                    Diagnostic::new(
+                        Code::NeverTrue,
+                        node.span,
+                        format!("{} is never {what}{always}", name()),
+                    )
+                    .help(format!(
+                        "one is of {}, the other of {}",
+                        list(choices.iter()),
+                        list(others.iter())
+                    )),
                 );
             }
             _ => {}

@@ -73,7 +73,7 @@ impl Flow {
     /// Reads all names and placeholders of a script.
     pub(super) fn new(script: &[Symbol]) -> Self {
         let mut flow = Self {
-            names: HashMap::new(),
+            names: HashMap::with_capacity(16),
             mentions: Vec::new(),
             placeholders: Vec::new(),
             sources: HashMap::new(),
@@ -81,10 +81,6 @@ impl Flow {
             functions: HashSet::new(),
             calls: Vec::new(),
         };
-        for name in FILLED {
-            let name = flow.name(name);
-            flow.filled.insert(name);
-        }
         let byte = |at: usize| match script.get(at) {
             Some(Symbol::Byte(byte)) => *byte,
             _ => 0,
@@ -129,6 +125,9 @@ impl Flow {
         }
         let name = self.names.len();
         self.names.insert(text.to_vec(), name);
+        if FILLED.contains(&text) {
+            self.filled.insert(name);
+        }
         name
     }
 
@@ -215,6 +214,9 @@ impl Flow {
                     queue.push(mention.name);
                 }
             }
+        }
+        if queue.is_empty() {
+            return reached;
         }
         let texts: HashMap<Name, &[u8]> =
             self.names.iter().map(|(text, name)| (*name, text.as_slice())).collect();
