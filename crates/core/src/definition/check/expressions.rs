@@ -10,7 +10,7 @@ use crate::value::expression::{Path, RecordType, Scope, Type};
 use crate::value::template::Placeholder;
 use crate::value::{Expression, Template, Value};
 use smol_str::SmolStr;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 /// A text of a step in which names can stand.
@@ -293,7 +293,7 @@ impl RecordType for WithOwn {
 /// The results of each step, by id.
 #[derive(Debug)]
 struct StepTypes {
-    types: HashMap<SmolStr, Type>,
+    types: BTreeMap<SmolStr, Type>,
     order: Vec<SmolStr>,
     whole: bool,
 }

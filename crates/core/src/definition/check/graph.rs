@@ -9,7 +9,6 @@ use super::expressions::texts;
 use crate::definition::{Ability, Step};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
-use std::collections::HashMap;
 
 /// One step waits for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +32,11 @@ pub enum DependencyKind {
 
 /// Returns what each step waits for, by position; each other step at most once, `needs` first.
 pub fn dependencies(ability: &Ability) -> Vec<Vec<Dependency>> {
-    let positions = positions(ability);
+    let positions = Positions::of(ability);
     ability.steps.iter().enumerate().map(|(index, step)| of_step(index, step, &positions)).collect()
 }
 
-fn of_step(index: usize, step: &Step, positions: &HashMap<&str, usize>) -> Vec<Dependency> {
+fn of_step(index: usize, step: &Step, positions: &Positions<'_>) -> Vec<Dependency> {
     let mut found: Vec<Dependency> = Vec::new();
     let mut add = |on: usize, kind, span| {
         if !found.iter().any(|known| known.on == on) {
@@ -46,7 +45,7 @@ fn of_step(index: usize, step: &Step, positions: &HashMap<&str, usize>) -> Vec<D
     };
     for need in &step.needs {
         if let Some(on) = positions.get(need.as_str()) {
-            add(*on, DependencyKind::Needs, need.span);
+            add(on, DependencyKind::Needs, need.span);
         }
     }
     for text in texts(step) {
@@ -56,29 +55,39 @@ fn of_step(index: usize, step: &Step, positions: &HashMap<&str, usize>) -> Vec<D
             if let Some(segment) = segments.next().filter(|_| is_step)
                 && let Some(on) = positions.get(segment.name.as_str())
                 // A step sees its own results in `repeat.until` and in its evidence: that is no circle.
-                && !(*on == index && text.sees_itself())
+                && !(on == index && text.sees_itself())
             {
-                add(*on, DependencyKind::Uses, path.span());
+                add(on, DependencyKind::Uses, path.span());
             }
         }
     }
     found
 }
 
-/// Returns the position of each id; the first one wins.
-fn positions(ability: &Ability) -> HashMap<&str, usize> {
-    let mut positions = HashMap::with_capacity(ability.steps.len());
-    for (index, step) in ability.steps.iter().enumerate() {
-        positions.entry(step.id.as_str()).or_insert(index);
+/// Where the steps stand, by id.
+///
+/// A sorted list, because most abilities have a handful of steps: hashing their ids costs more.
+struct Positions<'a>(Vec<(&'a str, usize)>);
+
+impl<'a> Positions<'a> {
+    fn of(ability: &'a Ability) -> Self {
+        let mut positions: Vec<_> =
+            ability.steps.iter().enumerate().map(|(index, step)| (step.id.as_str(), index)).collect();
+        positions.sort_unstable();
+        Self(positions)
     }
-    positions
+
+    /// Returns the position of a step; of one id the first wins.
+    fn get(&self, id: &str) -> Option<usize> {
+        let at = self.0.partition_point(|(known, _)| *known < id);
+        self.0.get(at).filter(|(known, _)| *known == id).map(|(_, index)| *index)
+    }
 }
 
 pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnostic>) {
-    let positions = positions(ability);
+    let positions = Positions::of(ability);
     for (index, step) in ability.steps.iter().enumerate() {
-        let first = positions[step.id.as_str()];
-        if first != index {
+        if let Some(first) = positions.get(step.id.as_str()).filter(|first| *first != index) {
             problems.push(
                 Diagnostic::new(
                     Code::DuplicateStep,
@@ -90,7 +99,7 @@ pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnost
             );
         }
         for need in &step.needs {
-            if steps == Steps::All && !positions.contains_key(need.as_str()) {
+            if steps == Steps::All && positions.get(need.as_str()).is_none() {
                 let known =
                     ability.steps.iter().map(|step| step.id.as_str()).filter(|id| *id != step.id.as_str());
                 problems.push(
