@@ -4,6 +4,7 @@ use super::Reader;
 use crate::yaml::Node;
 use abide_core::source::Spanned;
 use abide_core::value::{Expression, Template};
+use std::cell::OnceCell;
 
 impl Reader<'_> {
     /// Reads text with placeholders.
@@ -12,7 +13,10 @@ impl Reader<'_> {
             self.wrong_type(node, "text");
             return None;
         };
-        match Template::parse(text, &|offset| node.position(self.source, offset)) {
+        // Most texts hold nothing that has a position of its own.
+        let positions = OnceCell::new();
+        let position = |offset| positions.get_or_init(|| node.positions(self.source)).at(offset);
+        match Template::parse(text, &position) {
             Ok(template) => Some(Spanned::new(template, node.span)),
             Err(problems) => {
                 for problem in problems {
@@ -44,7 +48,8 @@ impl Reader<'_> {
             Some(inner) if !inner.contains("{{") => (inner, text.find("{{").unwrap_or(0) + 2),
             _ => (text, 0),
         };
-        match Expression::parse_mapped(text, &|offset| node.position(self.source, skipped + offset)) {
+        let positions = node.positions(self.source);
+        match Expression::parse_mapped(text, &|offset| positions.at(skipped + offset)) {
             Ok(expression) => Some(Spanned::new(expression, node.span)),
             Err(problem) => {
                 self.report(problem.into());

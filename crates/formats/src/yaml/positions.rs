@@ -5,39 +5,75 @@
 
 use super::{Node, Style};
 
+/// How the text of one scalar lies in its file.
+#[derive(Debug)]
+pub enum Positions<'a> {
+    /// The text is written as it is, from this offset on.
+    Plain(usize),
+    /// Line by line: where each line starts in the text, and where in the file.
+    Lines(Vec<(usize, usize)>),
+    /// The file has more than the text: escapes, or line ends that were folded.
+    Aligned {
+        /// Where the scalar starts.
+        start: usize,
+        /// The scalar as the file has it.
+        written: &'a str,
+        /// What it means.
+        text: &'a str,
+    },
+}
+
 impl Node<'_> {
     /// Returns the file offset of byte `offset` of this scalar's text.
     ///
     /// Exact for every style but folded and escaped text, where it is the nearest place that reads the same.
     pub fn position(&self, source: &str, offset: usize) -> usize {
+        self.positions(source).at(offset)
+    }
+
+    /// Returns how this scalar's text lies in the file, to look up several offsets.
+    pub fn positions<'a>(&'a self, source: &'a str) -> Positions<'a> {
         let start = self.span.start as usize;
         let end = self.span.end as usize;
         let (Some(written), super::Content::Scalar(scalar)) = (source.get(start..end), &self.content) else {
-            return start;
+            return Positions::Aligned { start, written: "", text: "" };
         };
         let text: &str = &scalar.text;
-        let offset = offset.min(text.len());
         match scalar.style {
-            Style::Plain | Style::Template if written == text => start + offset,
+            Style::Plain | Style::Template if written == text => Positions::Plain(start),
             Style::Quoted if written.len() == text.len() + 2 && &written[1..=text.len()] == text => {
-                start + 1 + offset
+                Positions::Plain(start + 1)
             }
-            Style::Literal => start + in_block(source, start, written, &text.as_bytes()[..offset]),
-            _ => start + aligned(written, &text.as_bytes()[..offset]),
+            Style::Literal => Positions::Lines(lines(source, start, written, text)),
+            _ => Positions::Aligned { start, written, text },
         }
     }
 }
 
-/// Maps an offset in a literal block: line by line, each written line being indented as the first one is.
-fn in_block(source: &str, start: usize, written: &str, before: &[u8]) -> usize {
-    let line = before.iter().filter(|byte| **byte == b'\n').count();
-    let column = before.len() - before.iter().rposition(|byte| *byte == b'\n').map_or(0, |found| found + 1);
+impl Positions<'_> {
+    /// Returns the file offset of a byte of the text.
+    pub fn at(&self, offset: usize) -> usize {
+        match self {
+            Self::Plain(start) => start + offset,
+            Self::Lines(lines) => {
+                let line = lines.partition_point(|(in_text, _)| *in_text <= offset).saturating_sub(1);
+                lines.get(line).map_or(0, |(in_text, in_file)| in_file + offset - in_text)
+            }
+            Self::Aligned { start, written, text } => {
+                start + aligned(written, &text.as_bytes()[..offset.min(text.len())])
+            }
+        }
+    }
+}
+
+/// Pairs the lines of a literal block with those of the file, each being indented as the first one is.
+fn lines(source: &str, start: usize, written: &str, text: &str) -> Vec<(usize, usize)> {
     let indent = start - source[..start].rfind('\n').map_or(0, |found| found + 1);
-    let line_start = match line {
-        0 => return column,
-        _ => written.match_indices('\n').nth(line - 1).map_or(written.len(), |(found, _)| found + 1),
-    };
-    (line_start + indent + column).min(written.len())
+    let ends = |text: &str| text.match_indices('\n').map(|(found, _)| found + 1).collect::<Vec<_>>();
+    let in_file = ends(written).into_iter().map(|line| start + (line + indent).min(written.len()));
+    let end = start + written.len();
+    let rest = ends(text).into_iter().zip(in_file.chain(std::iter::repeat(end)));
+    std::iter::once((0, start)).chain(rest).collect()
 }
 
 /// Maps an offset by reading both texts side by side and skipping what only the file has.
