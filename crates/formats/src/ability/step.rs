@@ -267,7 +267,7 @@ fn environment(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<String>
                     let secret =
                         fields.take(reader, "secret").and_then(|node| reader.name(node, SecretName::parse));
                     fields.finish();
-                    Spanned::new(Environment::Secret(secret?.value), value.span)
+                    secret?.map(Environment::Secret)
                 }
                 _ => reader.template(value)?.map(Environment::Template),
             };

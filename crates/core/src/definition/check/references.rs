@@ -138,6 +138,7 @@ impl References {
                     secret.span,
                     format!("the secret `{}` has no source", **secret),
                 )
+                .did_you_mean(secret.as_str(), names(&world.secrets))
                 .help(format!(
                     "add it to `secrets` in .abide/config.yaml, as in `{}: {{ env: MY_VARIABLE }}`",
                     **secret
