@@ -36,13 +36,19 @@ impl Reading {
 /// A file that cannot be parsed as YAML is taken for one if a line starts with `steps:`.
 pub fn looks_like_one(source: &str) -> bool {
     source.contains("steps")
-        && source.lines().any(|line| {
-            let line = line.trim_end();
-            line.strip_prefix("steps")
-                .or_else(|| line.strip_prefix("\"steps\""))
-                .is_some_and(|rest| rest.trim_start().starts_with(':'))
-                || (line.starts_with('{') && line.contains("steps"))
-        })
+        && (is_flow(source)
+            || source.lines().any(|line| {
+                ["steps", "\"steps\"", "'steps'"]
+                    .iter()
+                    .find_map(|key| line.strip_prefix(key))
+                    .is_some_and(|rest| rest.trim_start().starts_with(':'))
+            }))
+}
+
+/// Tells whether a document is one `{ … }`, in which `steps` may stand anywhere.
+fn is_flow(source: &str) -> bool {
+    let first = source.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(['#', '%']));
+    first.is_some_and(|line| line.strip_prefix("---").unwrap_or(line).trim_start().starts_with('{'))
 }
 
 /// Reads an ability; `default_name` is the name that its place on the disk gives it.
