@@ -30,8 +30,8 @@ const PROJECT: [&str; 4] = [".abide/agents", ".opencode/agent", ".opencode/agent
 const CONFIG_HOME: [&str; 3] = ["abide/agents", "opencode/agent", "opencode/agents"];
 const HOME: [&str; 1] = [".claude/agents"];
 
-/// Returns every agent; of one name the first wins.
-pub(crate) fn agents(place: &Place, configuration: &Configuration) -> Vec<AgentEntry> {
+/// Returns the folders that profiles are looked for in, in order of precedence.
+pub(crate) fn folders(place: &Place) -> Vec<(PathBuf, Origin)> {
     let mut folders = Vec::new();
     for folder in place.project_folders() {
         folders.extend(PROJECT.iter().map(|name| (folder.join(name), Origin::Project)));
@@ -42,9 +42,14 @@ pub(crate) fn agents(place: &Place, configuration: &Configuration) -> Vec<AgentE
     if let Some(home) = &place.home {
         folders.extend(HOME.iter().map(|name| (home.join(name), Origin::Global)));
     }
+    folders
+}
+
+/// Returns every agent; of one name the first wins.
+pub(crate) fn agents(place: &Place, configuration: &Configuration) -> Vec<AgentEntry> {
     let mut agents: Vec<AgentEntry> = Vec::new();
     let mut known = HashSet::new();
-    for (folder, origin) in folders.into_iter().filter(|(folder, _)| folder.is_dir()) {
+    for (folder, origin) in folders(place).into_iter().filter(|(folder, _)| folder.is_dir()) {
         for path in walk(&folder, is_profile, |name| !name.starts_with('.')).files {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let (profile, problems) = match read_text(&path) {

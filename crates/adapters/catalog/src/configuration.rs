@@ -21,12 +21,8 @@ impl Configuration {
     /// Reads the configuration; `variable` looks up an environment variable.
     pub fn load(place: &Place, variable: impl Fn(&str) -> Option<String>) -> Self {
         let mut loaded = Self::default();
-        let global = place.config_home.as_ref().map(|folder| folder.join("abide/config.yaml"));
-        let project = place
-            .project_folders()
-            .iter()
-            .map(|folder| folder.join(".abide/config.yaml"))
-            .find(|path| path.exists());
+        let (global, project) = places(place);
+        let project = project.into_iter().find(|path| path.exists());
         for path in [global, project].into_iter().flatten() {
             loaded.add_file(place, &path);
         }
@@ -40,6 +36,12 @@ impl Configuration {
             });
         }
         loaded
+    }
+
+    /// Returns every file that would be read if it existed.
+    pub(crate) fn candidates(place: &Place) -> impl Iterator<Item = PathBuf> {
+        let (global, project) = places(place);
+        global.into_iter().chain(project)
     }
 
     fn add_file(&mut self, place: &Place, path: &Path) {
@@ -60,4 +62,11 @@ impl Configuration {
             self.problems.push(FileProblems { path: path.to_path_buf(), shown, problems });
         }
     }
+}
+
+/// Returns the user's file, and those that may be the project's, nearest first.
+fn places(place: &Place) -> (Option<PathBuf>, Vec<PathBuf>) {
+    let global = place.config_home.as_ref().map(|folder| folder.join("abide/config.yaml"));
+    let project = place.project_folders().iter().map(|folder| folder.join(".abide/config.yaml")).collect();
+    (global, project)
 }

@@ -13,8 +13,8 @@ const PROJECT: [&str; 5] =
 const HOME: [&str; 2] = [".claude/skills", ".agents/skills"];
 const CONFIG_HOME: [&str; 3] = ["opencode/skill", "opencode/skills", "abide/skills"];
 
-/// Returns the names of all skills.
-pub(crate) fn names(place: &Place, configuration: &Configuration) -> BTreeSet<Arc<str>> {
+/// Returns the folders that skills are looked for in.
+pub(crate) fn folders(place: &Place, configuration: &Configuration) -> Vec<PathBuf> {
     let with_claude = configuration.config.skills.claude.as_ref().is_none_or(|flag| flag.value);
     let below = |folder: &Path, names: &[&str]| -> Vec<PathBuf> {
         let wanted = names.iter().filter(|name| with_claude || !name.starts_with(".claude"));
@@ -31,8 +31,13 @@ pub(crate) fn names(place: &Place, configuration: &Configuration) -> BTreeSet<Ar
         folders.extend(below(config_home, &CONFIG_HOME));
     }
     folders.extend(configuration.config.skills.directories.iter().map(|folder| place.resolve(folder)));
+    folders
+}
+
+/// Returns the names of all skills.
+pub(crate) fn names(place: &Place, configuration: &Configuration) -> BTreeSet<Arc<str>> {
     let mut names = BTreeSet::new();
-    for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
+    for folder in folders(place, configuration).into_iter().filter(|folder| folder.is_dir()) {
         let entered = |name: &str| name != "node_modules" && name != ".git";
         for path in walk(&folder, |name| name == "SKILL.md", entered).files {
             let folder_name =

@@ -18,8 +18,10 @@ pub(crate) fn validate(session: &mut Session<'_>, arguments: &ValidateArguments)
         return once(session, &mut catalog, arguments);
     }
     let failed = |error: abide_catalog::WatchError| Failure::new(Exit::System, error.to_string());
-    let mut watch = Watch::start(&catalog).map_err(failed)?;
+    let mut watch = Watch::start().map_err(failed)?;
     loop {
+        // First watched, then looked at: whatever changes in between is seen.
+        watch.follow(&catalog).map_err(failed)?;
         match once(session, &mut catalog, arguments) {
             Err(failure) if failure.exit == Exit::NotFound => session.say(&failure.to_string())?,
             other => {
@@ -27,7 +29,7 @@ pub(crate) fn validate(session: &mut Session<'_>, arguments: &ValidateArguments)
             }
         }
         session.say("waiting for changes; Ctrl-C ends\n")?;
-        while !watch.wait(&catalog, PATIENCE).map_err(failed)? {}
+        while !watch.wait(PATIENCE).map_err(failed)? {}
         catalog.reconfigure(session.configuration());
     }
 }
@@ -91,6 +93,9 @@ fn conclusion(listing: &Listing, reports: &[FileReport<'_>], arguments: &Validat
     let counts = Counts::of(reports);
     if counts.errors + counts.warnings > 0 {
         return summary(reports);
+    }
+    if listing.disabled {
+        return "nothing to validate: abilities are switched off by `abilities.enabled: false`".to_owned();
     }
     match (listing.abilities.len(), &arguments.names[..]) {
         (0, []) => {
