@@ -59,13 +59,14 @@ impl Catalog {
             for (path, problem) in contents.problems {
                 listing.report(&self.place, &path, problem);
             }
+            let root = folder.root(&self.place);
             for file in contents.files {
                 let shown: Arc<str> = self.place.shown(&file.path).into();
                 let mut entry = Entry {
                     name: file.name,
                     shown: Arc::clone(&shown),
                     origin: folder.origin,
-                    root: folder.root(&self.place),
+                    root: root.clone(),
                     path: file.path,
                     summary: file.summary,
                     problems: file.problems,

@@ -4,6 +4,7 @@ use abide_core::diagnostic::{Code, Diagnostic};
 use abide_formats::text::{LARGEST_FILE, decode, too_large};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -58,7 +59,8 @@ fn stamp_of(metadata: &Metadata) -> Stamp {
 pub(crate) fn read_bytes(path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unreadable> {
     let failed = |source| Unreadable::Io { path: path.display().to_string(), source };
     buffer.clear();
-    let file = File::open(path).map_err(failed)?;
+    // Opening a pipe would otherwise wait for somebody to write into it; for a file it means nothing.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
         return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
