@@ -111,6 +111,12 @@ impl<'a> Session<'a> {
         write(self.talk, text.as_bytes())
     }
 
+    /// Says that an ability was shown as far as it can be read, and ends like `abide validate` would.
+    pub(crate) fn unusable(&mut self, entry: &Entry) -> Result<Exit, Failure> {
+        self.say(&format!("\nit cannot be used: `abide validate {}` says why\n", entry.name))?;
+        Ok(Exit::Problems)
+    }
+
     /// Writes one JSON document to standard output.
     pub(crate) fn print_json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
         // A value of strings, numbers, lists and maps with text keys always serialises.

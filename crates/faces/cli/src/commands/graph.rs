@@ -4,6 +4,7 @@
 use crate::args::{Drawing, GraphArguments};
 use crate::session::{Session, find};
 use crate::{Exit, Failure};
+use abide_catalog::Status;
 use abide_core::view::graph::{EdgeKind, Graph};
 use serde_json::{Value, json};
 
@@ -34,6 +35,9 @@ pub(crate) fn graph(session: &mut Session<'_>, arguments: &GraphArguments) -> Re
             session.say(&format!("wrote {}\n", file.display()))?;
         }
         None => session.print(&drawing)?,
+    }
+    if entry.status() == Status::Broken {
+        return session.unusable(entry);
     }
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@
 
 use crate::args::InitArguments;
 use crate::session::Session;
+use crate::ui::json::from_path;
 use crate::{Exit, Failure};
 use abide_formats::schema::{Format, pretty, schema};
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ pub(crate) fn init(session: &mut Session<'_>, arguments: &InitArguments) -> Resu
         }
     }
     if session.json {
-        let document: Value = json!({ "folder": root, "written": written, "kept": kept });
+        let document: Value = json!({ "folder": from_path(&root), "written": written, "kept": kept });
         session.print_json(&document)?;
         return Ok(Exit::Done);
     }

@@ -1,6 +1,7 @@
 //! `abide list`
 
 use crate::session::Session;
+use crate::ui::json::from_path;
 use crate::ui::table::Table;
 use crate::ui::{Ink, visible::visible};
 use crate::{Exit, Failure};
@@ -96,7 +97,7 @@ fn to_json(listing: &Listing) -> Value {
     let folders: Vec<Value> = listing
         .folders
         .iter()
-        .map(|folder| json!({ "path": folder.path, "origin": folder.origin.word(), "exists": folder.exists }))
+        .map(|folder| json!({ "path": from_path(&folder.path), "origin": folder.origin.word(), "exists": folder.exists }))
         .collect();
     let others: Vec<Value> = listing
         .others
@@ -125,7 +126,7 @@ fn entry_json(entry: &Entry) -> Value {
         }),
         "origin": entry.origin.word(),
         "file": &*entry.shown,
-        "path": entry.path,
+        "path": from_path(&entry.path),
         "shadowed_by": entry.shadowed_by.as_deref(),
         "errors": errors,
         "warnings": entry.problems.len() - errors,

@@ -2,7 +2,7 @@
 
 use crate::args::ShowArguments;
 use crate::session::{Session, find};
-use crate::ui::json::from_value;
+use crate::ui::json::{from_path, from_value};
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_catalog::{Catalog, Entry, Status};
@@ -11,6 +11,7 @@ use abide_core::view::graph::Graph;
 use abide_formats::ability::{print, to_data};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 pub(crate) fn show(session: &mut Session<'_>, arguments: &ShowArguments) -> Result<Exit, Failure> {
     let mut catalog = session.catalog();
@@ -30,8 +31,7 @@ pub(crate) fn show(session: &mut Session<'_>, arguments: &ShowArguments) -> Resu
         session.print(&page(session, &catalog, entry, &ability))?;
     }
     if entry.status() == Status::Broken {
-        session.say(&format!("\nit cannot be used: `abide validate {}` says why\n", entry.name))?;
-        return Ok(Exit::Problems);
+        return session.unusable(entry);
     }
     Ok(Exit::Done)
 }
@@ -92,9 +92,8 @@ fn page(session: &Session<'_>, catalog: &Catalog, entry: &Entry, ability: &Abili
         &ability.protects.iter().map(|pattern| pattern.to_string()).collect::<Vec<_>>().join(", "),
     );
     let hooks = entry.hooks();
-    let shown = |paths: &[std::path::PathBuf]| {
-        paths.iter().map(|path| session.place.shown(path)).collect::<Vec<_>>().join(", ")
-    };
+    let shown =
+        |paths: &[PathBuf]| paths.iter().map(|path| session.place.shown(path)).collect::<Vec<_>>().join(", ");
     line("runs before", &shown(&hooks.before));
     line("context", &shown(&hooks.context));
     line("runs after", &shown(&hooks.after));
@@ -153,16 +152,17 @@ fn rules(input: &Input) -> String {
 fn to_json(catalog: &Catalog, entry: &Entry, ability: &Ability) -> Value {
     let (level, whose) = enforcement(catalog, ability);
     let hooks = entry.hooks();
+    let paths = |paths: &[PathBuf]| paths.iter().map(|path| from_path(path)).collect::<Value>();
     json!({
         "name": ability.name.as_str(),
         "status": entry.status().word(),
         "file": &*entry.shown,
-        "path": entry.path,
+        "path": from_path(&entry.path),
         "origin": entry.origin.word(),
-        "root": entry.root,
+        "root": from_path(&entry.root),
         "enforcement": { "level": level.word(), "set_by": whose },
         "auto_trigger": auto_trigger(catalog),
-        "hooks": { "before": hooks.before, "context": hooks.context, "after": hooks.after },
+        "hooks": { "before": paths(&hooks.before), "context": paths(&hooks.context), "after": paths(&hooks.after) },
         "definition": from_value(&to_data(ability)),
     })
 }

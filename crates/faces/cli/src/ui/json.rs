@@ -2,6 +2,7 @@
 
 use abide_core::value::Value;
 use serde_json::Value as Json;
+use std::path::Path;
 
 /// Returns the same data as a JSON value; numbers that JSON cannot write become null.
 pub fn from_value(value: &Value) -> Json {
@@ -16,4 +17,9 @@ pub fn from_value(value: &Value) -> Json {
             Json::Object(entries.iter().map(|(key, value)| (key.clone(), from_value(value))).collect())
         }
     }
+}
+
+/// Returns a path; bytes that are not text are replaced, because JSON has no place for them.
+pub fn from_path(path: &Path) -> Json {
+    Json::from(path.to_string_lossy())
 }
