@@ -1,0 +1,22 @@
+//! The built binary, run as a user runs it: each file is one idea, [`support`] is what they share.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "these tests start the binary, and write the files that it reads"
+)]
+
+mod codes;
+mod configuration;
+mod discovery;
+mod doctor;
+mod drawing;
+mod init;
+mod listing;
+mod output;
+mod places;
+mod precedence;
+mod references;
+mod strange;
+mod support;
+mod usage;
+mod validate;
+mod watch;
