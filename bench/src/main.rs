@@ -1,0 +1,32 @@
+//! Side-by-side benchmarks: what abide costs, as a ratio to the least that the same work could cost.
+//!
+//! ```text
+//! cargo run --release -p abide-bench -- validate [--quick]
+//! ```
+//! The program calls itself for the other side of a comparison, so that both are cold processes.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a benchmark starts processes, writes files, reads the clock and prints"
+)]
+
+mod abilities;
+mod floor;
+mod measure;
+mod validate;
+
+use anyhow::bail;
+use std::process::ExitCode;
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["validate"] => validate::run(validate::THOROUGH),
+        ["validate", "--quick"] => validate::run(validate::QUICK),
+        ["floor", "events", folder] => floor::events(folder.as_ref()),
+        ["floor", "value", folder] => floor::value(folder.as_ref()),
+        ["measure", program, ref rest @ ..] => measure::child(program, rest),
+        _ => bail!("usage: abide-bench validate [--quick]"),
+    }
+}
