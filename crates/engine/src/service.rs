@@ -8,6 +8,7 @@ use abide_core::definition::{Ability, Input, InputType, StepType};
 use abide_core::event::{Created, Event, RunId, StepKey};
 use abide_core::run::{Command, Refusal, Run};
 use abide_core::value::Value;
+use abide_core::value::output::{MASK, Secret};
 use sha2::{Digest as _, Sha256};
 use smol_str::SmolStr;
 use std::sync::Arc;
@@ -64,9 +65,6 @@ pub enum ServiceError {
     Store(#[from] StoreError),
 }
 
-/// What stands in the log for a secret.
-pub const MASK: &str = "•••";
-
 /// Checks inputs and fills in defaults; returns what the log holds, and the secret values that it must not hold.
 #[expect(clippy::type_complexity, reason = "two lists of named values")]
 pub fn resolve_inputs(
@@ -105,7 +103,11 @@ pub fn resolve_inputs(
             problems.push(format!("the input `{name}` cannot be {shown}: {broken}"));
         }
         if input.is_secret() {
-            secrets.push((name.to_owned(), abide_core::value::template::as_text(&value).into_owned()));
+            let text = abide_core::value::template::as_text(&value).into_owned();
+            if let Err(short) = Secret::new(&text) {
+                problems.push(format!("the input `{name}`: {short}"));
+            }
+            secrets.push((name.to_owned(), text));
             inputs.push((name.into(), Value::Text(MASK.to_owned())));
         } else {
             inputs.push((name.into(), value));

@@ -74,7 +74,7 @@ impl Run {
         if !self.index.lost.is_empty() {
             return None;
         }
-        if let Some(event) = self.next_attempt(now, secrets) {
+        if let Some(event) = self.next_attempt(now) {
             return Some(event);
         }
         let parallel = self.ability.settings.is_parallel();
@@ -90,7 +90,7 @@ impl Run {
     }
 
     /// Starts the first instance that can start.
-    fn next_attempt(&self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
+    fn next_attempt(&self, now: Timestamp) -> Option<Event> {
         if self.index.running.len() >= self.capacity() {
             return None;
         }
@@ -98,7 +98,7 @@ impl Run {
         let due = due.map(|(_, step, instance)| (*step, *instance));
         let startable = || self.index.startable.iter().copied().find(|(step, _)| self.has_room(*step));
         let (step, instance) = due.or_else(startable)?;
-        Some(self.begin(step, instance, now, secrets))
+        Some(self.begin(step, instance, now))
     }
 
     /// Tells whether another instance of a step may run beside those that do.
@@ -133,11 +133,14 @@ impl Run {
             }
         }
         let Some(for_each) = &definition.for_each else {
-            return self.begin(step, 0, now, secrets);
+            return self.begin(step, 0, now);
         };
         let items = match &for_each.items.value {
             Items::List(items) => Ok(Value::List(items.clone())),
-            Items::Template(template) => template.render_value(&scope).map_err(|error| error.to_string()),
+            // Items are in the log: secret inputs stay masked in it.
+            Items::Template(template) => {
+                template.render_value(&RunScope::new(self, None, &[])).map_err(|error| error.to_string())
+            }
         };
         match items {
             Ok(Value::List(items)) => Event::StepExpanded { step: id, items: labelled(items) },
@@ -159,7 +162,7 @@ impl Run {
         step.needs.iter().map(|need| &need.value).find(|need| rejected(need)).cloned()
     }
 
-    fn begin(&self, step: usize, instance: usize, now: Timestamp, secrets: &[(String, String)]) -> Event {
+    fn begin(&self, step: usize, instance: usize, now: Timestamp) -> Event {
         let definition = self.step(step);
         let (key, attempt) = match self.steps[step].instances.get(instance) {
             Some(entry) => (self.key(step, instance), entry.attempt + 1),
@@ -167,7 +170,7 @@ impl Run {
         };
         let limit = definition.timeout.as_ref().map(|timeout| timeout.value);
         if let StepKind::Approval(approval) = &definition.kind {
-            return self.ask(key, approval, limit.map(|limit| now.after(limit.time())), secrets);
+            return self.ask(key, approval, limit.map(|limit| now.after(limit.time())));
         }
         let limit = match definition.kind {
             StepKind::Workflow(_) => limit,
@@ -176,14 +179,9 @@ impl Run {
         Event::AttemptStarted { key, attempt, deadline: limit.map(|limit| now.after(limit.time())) }
     }
 
-    fn ask(
-        &self,
-        key: StepKey,
-        approval: &ApprovalStep,
-        deadline: Option<Timestamp>,
-        secrets: &[(String, String)],
-    ) -> Event {
-        let scope = RunScope::new(self, self.find(&key), secrets);
+    fn ask(&self, key: StepKey, approval: &ApprovalStep, deadline: Option<Timestamp>) -> Event {
+        // What is asked is in the log: secret inputs stay masked in it.
+        let scope = RunScope::new(self, self.find(&key), &[]);
         let prompt = match approval.prompt.render(&scope) {
             Ok(prompt) => prompt.trim_end().to_owned(),
             Err(error) => return broken(key, 1, format!("its prompt cannot be written: {error}")),

@@ -1,13 +1,18 @@
 //! One attempt of a step: its process, its output, its evidence.
 
-use super::capture::Capture;
+use super::capture::Channel;
+use super::evidence::validation;
 use super::hook::{cancelled, variable};
 use super::{Driver, Report, Stop, left, mark};
 use crate::port::{Clock, Ending, Line, OutputKey, Process, Spec, Store, Stream, Variable, Workspace};
 use abide_core::definition::Shell;
-use abide_core::event::{Observation, Output, ProcessEnd, StepKey, StepResult, Timestamp};
-use abide_core::run::{Run, ScriptWork, Work};
+use abide_core::event::{Observation, Output, ProcessEnd, RunId, StepKey, StepResult, Timestamp};
+use abide_core::run::{Run, RunScope, ScriptWork, Work};
+use abide_core::source::Spanned;
+use abide_core::value::Template;
+use abide_core::value::output::{Masker, Secret};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
@@ -51,13 +56,17 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         deadline: Option<Timestamp>,
         stop: Stop,
     ) -> Observation {
-        let mut secrets = Vec::new();
+        let mut named = Vec::new();
         for (name, secret) in &work.secrets {
             match self.workspace.secret(secret).await {
-                Ok(value) => secrets.push(Variable { name: name.clone(), value, secret: true }),
+                Ok(value) => named.push(Variable { name: name.clone(), value, secret: true }),
                 Err(error) => return not_started(error.to_string()),
             }
         }
+        let masker = match self.masker(run, &named) {
+            Ok(masker) => masker,
+            Err(reason) => return not_started(reason),
+        };
         let folder = match folder_of(run, work.cwd.as_deref()) {
             Ok(folder) => folder,
             Err(reason) => return not_started(reason),
@@ -67,30 +76,66 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 return not_started(reason);
             }
         }
+        let wanted = match self.wanted(run, key) {
+            Ok(wanted) => wanted,
+            Err(reason) => return not_started(reason),
+        };
         let longest = left(deadline, self.clock.now());
         let mark = mark(&run.id, key, attempt);
-        let spec = script_spec(run, &work, secrets, folder.clone(), longest, mark);
-        let captured = Arc::new(Mutex::new((Capture::default(), Capture::default())));
-        let sink = self.sink(run, key, attempt, &captured);
+        let spec = script_spec(run, &work, named, folder.clone(), longest, mark);
+        let channels = Channels::new(&masker, wanted);
+        let sink = self.sink(run, key, attempt, &channels);
         let ended = self.process.run(spec, cancelled(stop.clone()), sink).await;
-        let (output, stderr) = {
-            let mut kept = captured.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            (std::mem::take(&mut kept.0).finish(), std::mem::take(&mut kept.1).finish())
-        };
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let rest = channels.with(stream, Channel::end);
+            self.keep(&run.id, key, attempt, stream, rest).await;
+        }
         let end = match ended {
             Ok(Ending::Exited(code)) => ProcessEnd::Exited(code),
             Ok(Ending::Signalled(signal)) => ProcessEnd::Signalled(signal),
             Ok(Ending::TimedOut) => ProcessEnd::TimedOut,
             Ok(Ending::Cancelled) => ProcessEnd::Cancelled,
-            Err(error) => ProcessEnd::NotStarted(error.to_string()),
+            Err(error) => ProcessEnd::NotStarted(masked(&masker, &error.to_string())),
         };
+        let output = channels.with(Stream::Stdout, |channel| channel.output());
+        let stderr = channels.with(Stream::Stderr, |channel| channel.output());
         let exit_code = if let ProcessEnd::Exited(code) = &end { Some(*code) } else { None };
         let mut result = StepResult { output, stderr, exit_code, ..StepResult::default() };
-        let missing = match end {
-            ProcessEnd::Exited(_) => self.missing(run, key, attempt, &mut result, &folder, &stop).await,
-            _ => Vec::new(),
-        };
+        let mut missing = Vec::new();
+        if let ProcessEnd::Exited(_) = end {
+            for (stream, name) in [(Stream::Stdout, "standard output"), (Stream::Stderr, "standard error")] {
+                let texts =
+                    channels.with(stream, |channel| channel.missing().map(str::to_owned).collect::<Vec<_>>());
+                missing.extend(texts.iter().map(|text| format!("{name} does not contain {text:?}")));
+            }
+            missing.extend(self.missing(run, key, attempt, &mut result, &folder, &stop).await);
+        }
+        let missing = missing.iter().map(|text| masked(&masker, text)).collect();
         Observation { end, result, missing }
+    }
+
+    /// Returns what takes the secrets of a step out of everything that is kept.
+    fn masker(&self, run: &Run, named: &[Variable]) -> Result<Masker, String> {
+        let inputs = self.secrets_of(&run.id);
+        let named = named.iter().map(|variable| (variable.name.as_str(), variable.value.as_str()));
+        let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let secrets: Result<Vec<Secret>, String> = named
+            .chain(inputs)
+            .map(|(name, value)| Secret::new(value).map_err(|error| format!("`{name}`: {error}")))
+            .collect();
+        Ok(Masker::new(&secrets?))
+    }
+
+    /// Returns the texts that standard output and standard error must contain.
+    fn wanted(&self, run: &Run, key: &StepKey) -> Result<(Vec<String>, Vec<String>), String> {
+        let Some((position, instance)) = run.find(key) else { return Ok(Default::default()) };
+        let Some(rules) = validation(&run.step(position).kind) else { return Ok(Default::default()) };
+        let secrets = self.secrets_of(&run.id);
+        let scope = RunScope::new(run, Some((position, instance)), &secrets);
+        let render = |rules: &[Spanned<Template>]| -> Result<Vec<String>, String> {
+            rules.iter().map(|rule| rule.render(&scope).map_err(|error| error.to_string())).collect()
+        };
+        Ok((render(&rules.stdout_contains)?, render(&rules.stderr_contains)?))
     }
 
     /// Keeps output whole in the store, bounded in memory, and shows it to whoever watches.
@@ -99,34 +144,60 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         run: &Run,
         key: &StepKey,
         attempt: u32,
-        captured: &Arc<Mutex<(Capture, Capture)>>,
-    ) -> impl FnMut(Line) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> + Send + use<S, P, W, C> {
-        let captured = Arc::clone(captured);
-        let store = Arc::clone(&self.store);
-        let observer = Arc::clone(&self.observer);
-        let id = run.id.clone();
-        let shown = key.to_string();
-        let place = format!("{key}#{attempt}");
+        channels: &Channels,
+    ) -> impl FnMut(Line) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + use<S, P, W, C> {
+        let channels = channels.clone();
+        let driver = self.clone();
+        let place = Arc::new((run.id.clone(), key.clone()));
         move |line: Line| {
-            observer.output(&id, &shown, &line);
-            if let Ok(mut kept) = captured.lock() {
-                match line.stream {
-                    Stream::Stdout => kept.0.take(&line.bytes),
-                    Stream::Stderr => kept.1.take(&line.bytes),
-                }
-            }
-            let channel = match line.stream {
-                Stream::Stdout => "stdout",
-                Stream::Stderr => "stderr",
-            };
-            let output = OutputKey { stream: id.to_string(), attempt: place.clone(), channel };
-            let store = Arc::clone(&store);
-            Box::pin(async move {
-                // A full disk must not end the step: its result still holds both ends of the output.
-                let _ = store.write_output(&output, line.bytes).await;
-            })
+            let bytes = channels.with(line.stream, |channel| channel.take(&line.bytes));
+            let (driver, place) = (driver.clone(), Arc::clone(&place));
+            Box::pin(async move { driver.keep(&place.0, &place.1, attempt, line.stream, bytes).await })
         }
     }
+
+    async fn keep(&self, run: &RunId, key: &StepKey, attempt: u32, stream: Stream, bytes: Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
+        let line = Line { stream, bytes };
+        self.observer.output(run, &key.to_string(), &line);
+        let channel = match stream {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+        };
+        let output = OutputKey { stream: run.to_string(), attempt: format!("{key}#{attempt}"), channel };
+        // A full disk must not end the step: its result still holds both ends of the output.
+        let _ = self.store.write_output(&output, line.bytes).await;
+    }
+}
+
+/// Both outputs of an attempt, shared with whoever reads them.
+#[derive(Clone)]
+struct Channels(Arc<Mutex<(Channel, Channel)>>);
+
+impl Channels {
+    fn new(masker: &Masker, (stdout, stderr): (Vec<String>, Vec<String>)) -> Self {
+        let both = (Channel::new(masker.clone(), stdout), Channel::new(masker.clone(), stderr));
+        Self(Arc::new(Mutex::new(both)))
+    }
+
+    fn with<T>(&self, stream: Stream, look: impl FnOnce(&mut Channel) -> T) -> T {
+        let mut both = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match stream {
+            Stream::Stdout => look(&mut both.0),
+            Stream::Stderr => look(&mut both.1),
+        }
+    }
+}
+
+/// Returns a text without secrets.
+fn masked(masker: &Masker, text: &str) -> String {
+    let mut masker = masker.clone();
+    let mut bytes = Vec::new();
+    masker.push(text.as_bytes(), &mut bytes);
+    masker.finish(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns the folder that a step runs in; it stays inside the project.

@@ -1,69 +1,101 @@
-//! What is kept of an output in memory: its beginning and its end, whatever comes in between.
+//! What is kept of an attempt's output: whole and masked in the store, both ends in memory, and what it must contain
+//! looked for as it comes.
 
 use abide_core::event::Output;
-use std::collections::VecDeque;
+use abide_core::value::output::{Capture, Decoder, Masker};
 
-/// How much of each end is kept.
+/// How much of each end is kept in memory.
 const KEPT: usize = 128 * 1024;
 
-/// Collects an output within bounds.
-#[derive(Debug, Default)]
-pub(super) struct Capture {
-    head: Vec<u8>,
-    tail: VecDeque<u8>,
-    total: u64,
+/// One output of an attempt, as it comes.
+pub(super) struct Channel {
+    masker: Masker,
+    decoder: Decoder,
+    capture: Capture,
+    wanted: Vec<Wanted>,
 }
 
-impl Capture {
-    /// Takes what came.
-    pub(super) fn take(&mut self, bytes: &[u8]) {
-        self.total += bytes.len() as u64;
-        let room = KEPT.saturating_sub(self.head.len()).min(bytes.len());
-        self.head.extend_from_slice(&bytes[..room]);
-        let rest = &bytes[room..];
-        let rest = &rest[rest.len().saturating_sub(KEPT)..];
-        self.tail.extend(rest);
-        let over = self.tail.len().saturating_sub(KEPT);
-        self.tail.drain(..over);
+/// A text that the output must contain.
+struct Wanted {
+    text: String,
+    found: bool,
+    /// The last characters that came, in which the text may have begun.
+    tail: String,
+}
+
+impl Channel {
+    /// Opens a channel that must contain some texts.
+    pub(super) fn new(masker: Masker, wanted: Vec<String>) -> Self {
+        let wanted =
+            wanted.into_iter().map(|text| Wanted { found: text.is_empty(), text, tail: String::new() });
+        Self { masker, decoder: Decoder::new(), capture: Capture::new(KEPT), wanted: wanted.collect() }
     }
 
-    /// Returns what was kept, as text.
-    pub(super) fn finish(mut self) -> Output {
-        let kept = self.head.len() + self.tail.len();
-        let left_out = self.total - kept as u64;
-        if left_out == 0 {
-            self.head.extend(self.tail);
-            return Output { text: lossy(&self.head), bytes: self.total, cut: false };
+    /// Takes what came; returns what of it may be kept and shown.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut masked = Vec::with_capacity(bytes.len());
+        self.masker.push(bytes, &mut masked);
+        self.read(&masked);
+        masked
+    }
+
+    /// Ends the channel; returns what was held back.
+    pub(super) fn end(&mut self) -> Vec<u8> {
+        let mut masked = Vec::new();
+        self.masker.finish(&mut masked);
+        self.read(&masked);
+        let mut text = String::new();
+        self.decoder.finish(&mut text);
+        self.look(&text);
+        self.capture.push(&text);
+        masked
+    }
+
+    fn read(&mut self, masked: &[u8]) {
+        let mut text = String::new();
+        self.decoder.push(masked, &mut text);
+        self.look(&text);
+        self.capture.push(&text);
+    }
+
+    fn look(&mut self, text: &str) {
+        for wanted in self.wanted.iter_mut().filter(|wanted| !wanted.found) {
+            wanted.tail.push_str(text);
+            wanted.found = wanted.tail.contains(&wanted.text);
+            let keep = wanted.tail.len().saturating_sub(wanted.text.len());
+            wanted.tail.drain(..wanted.tail.floor_char_boundary(keep));
         }
-        let tail: Vec<u8> = self.tail.into();
-        let text = format!("{}\n… {left_out} bytes left out …\n{}", lossy(&self.head), lossy(&tail));
-        Output { text, bytes: self.total, cut: true }
     }
-}
 
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    /// Returns the texts that never came.
+    pub(super) fn missing(&self) -> impl Iterator<Item = &str> {
+        self.wanted.iter().filter(|wanted| !wanted.found).map(|wanted| wanted.text.as_str())
+    }
+
+    /// Returns what was kept.
+    pub(super) fn output(&self) -> Output {
+        let captured = self.capture.captured();
+        Output { text: captured.text, bytes: captured.bytes, cut: captured.truncated }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use abide_core::value::output::Secret;
 
     #[test]
-    fn both_ends_are_kept_whatever_the_chunks() {
-        let bytes: Vec<u8> =
-            (0..1_000_000_u32).flat_map(|number| (number % 10).to_string().into_bytes()).collect();
-        let whole = |chunk: usize| {
-            let mut capture = Capture::default();
-            bytes.chunks(chunk).for_each(|chunk| capture.take(chunk));
-            capture.finish()
-        };
-        let one = whole(7);
-        assert_eq!(one, whole(300_000));
-        assert!(one.cut && one.bytes == 1_000_000);
-        assert!(one.text.contains("… 737856 bytes left out …"), "{}", one.text.len());
-        let mut small = Capture::default();
-        small.take("grüße".as_bytes());
-        assert_eq!(small.finish(), Output::whole("grüße"));
+    fn what_must_be_there_is_found_across_pieces_and_secrets_are_not_kept() {
+        let secret = Secret::new("hunter22").unwrap();
+        let wanted = vec!["all passed".to_owned(), "never".to_owned()];
+        let mut channel = Channel::new(Masker::new([&secret]), wanted);
+        let mut kept = Vec::new();
+        for piece in ["the password is hun", "ter22, al", "l pas", "sed"] {
+            kept.extend(channel.take(piece.as_bytes()));
+        }
+        kept.extend(channel.end());
+        assert_eq!(String::from_utf8(kept).unwrap(), "the password is •••, all passed");
+        assert_eq!(channel.missing().collect::<Vec<_>>(), ["never"]);
+        assert_eq!(channel.output().text, "the password is •••, all passed");
     }
 }

@@ -21,6 +21,12 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         // After a crash the child exists already, and is driven on from where it was.
         let exists = matches!(self.store.head(id.as_str()).await, Ok(Some(_)));
         if !exists {
+            if let Some(name) = self.leaks(run, &work) {
+                return not_started(format!(
+                    "`{name}` gets a secret, and the ability `{}` does not declare it as `secret: true`",
+                    work.ability
+                ));
+            }
             let start = Start {
                 ability: work.ability,
                 inputs: work.inputs,
@@ -66,6 +72,22 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             }
         };
         Observation { end, result, missing: Vec::new() }
+    }
+
+    /// Returns an input that would write a secret of ours into the child's log.
+    fn leaks(&self, run: &Run, work: &ChildWork) -> Option<String> {
+        let secrets = self.secrets_of(&run.id);
+        if secrets.is_empty() {
+            return None;
+        }
+        let definition = self.workspace.ability(&work.ability).ok()?;
+        let ability = crate::log::pinned(&definition.source, &definition.name).ok()?;
+        let holds = |value: &abide_core::value::Value| {
+            let text = abide_core::value::template::as_text(value).into_owned();
+            secrets.iter().any(|(_, secret)| text.contains(secret.trim()))
+        };
+        let open = |name: &str| !ability.input(name).is_some_and(abide_core::definition::Input::is_secret);
+        work.inputs.iter().find(|(name, value)| holds(value) && open(name)).map(|(name, _)| name.clone())
     }
 
     /// Returns the output of the last step of a run that was done.

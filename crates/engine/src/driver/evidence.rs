@@ -40,18 +40,6 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let secrets = self.secrets_of(&run.id);
         let scope = RunScope::new(run, Some((position, instance)), &secrets);
         let mut missing = Vec::new();
-        for (rules, output, name) in [
-            (&rules.stdout_contains, &result.output, "standard output"),
-            (&rules.stderr_contains, &result.stderr, "standard error"),
-        ] {
-            for rule in rules {
-                match rule.render(&scope) {
-                    Ok(text) if output.text.contains(&text) => {}
-                    Ok(text) => missing.push(format!("{name} does not contain {text:?}")),
-                    Err(error) => missing.push(error.to_string()),
-                }
-            }
-        }
         for pattern in &rules.stdout_matches {
             let matches = regex::RegexBuilder::new(pattern.as_str()).size_limit(1 << 20).build();
             if !matches.is_ok_and(|matches| matches.is_match(&result.output.text)) {
