@@ -1,5 +1,6 @@
 //! Names, each of which is parsed once and then believed.
 
+use crate::diagnostic::excerpt;
 use smol_str::SmolStr;
 use std::fmt;
 
@@ -93,14 +94,18 @@ fn check(text: &str, rule: Rule) -> Result<(), BadName> {
             continue;
         }
         if at_start && (rule.continues)(character) && !(rule.starts)(character) {
-            return Err(BadName::Start { what, name: text.into(), start: rule.start });
+            return Err(BadName::Start { what, name: excerpt(text).into_owned(), start: rule.start });
         }
         if !(rule.continues)(character) {
-            return Err(BadName::Character { what, name: text.into(), found: character });
+            return Err(BadName::Character { what, name: excerpt(text).into_owned(), found: character });
         }
         at_start = false;
     }
-    if at_start { Err(BadName::Character { what, name: text.into(), found: '/' }) } else { Ok(()) }
+    if at_start {
+        Err(BadName::Character { what, name: excerpt(text).into_owned(), found: '/' })
+    } else {
+        Ok(())
+    }
 }
 
 macro_rules! names {

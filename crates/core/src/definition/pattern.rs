@@ -3,6 +3,7 @@
 //! Compiling costs a hundred times more than checking, and most commands never match anything, so a
 //! definition holds the checked text only.
 
+use crate::value::effort::{MOST_CLASSES, classes};
 use std::fmt;
 
 /// A regular expression of the `regex` crate's syntax: linear time, no look-around, no back-references.
@@ -30,6 +31,12 @@ impl Pattern {
         if text.len() > LONGEST {
             return Err(BadPattern {
                 message: format!("the pattern is longer than {LONGEST} bytes"),
+                range: 0..text.len(),
+            });
+        }
+        if classes(text) > MOST_CLASSES {
+            return Err(BadPattern {
+                message: format!("the pattern has more than {MOST_CLASSES} classes"),
                 range: 0..text.len(),
             });
         }

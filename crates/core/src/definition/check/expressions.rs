@@ -4,11 +4,13 @@ use super::Steps;
 use crate::definition::{
     Ability, Argument, Environment, Input, InputType, Items, Step, StepKind, Validation,
 };
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::Span;
-use crate::value::expression::{Path, RecordType, Scope, Type};
+use crate::value::effort::MOST_REGEX_EFFORT;
+use crate::value::expression::{Effort, Path, RecordType, Scope, Type};
 use crate::value::{Expression, Template, Value};
 use smol_str::SmolStr;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -113,10 +115,13 @@ fn arguments(
     })
 }
 
-pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Problems) {
     let mut names: Option<Names> = None;
     for step in &ability.steps {
         for text in texts(step) {
+            if problems.is_full() {
+                return;
+            }
             let names = names.get_or_insert_with(|| Names::of(ability, steps));
             let scope = StepScope { names, instance: step.for_each.is_some() && text.role != Role::Before };
             match text.form {
@@ -145,7 +150,13 @@ fn not_a_list(at: Span, found: &Type) -> Diagnostic {
 struct Names {
     inputs: Type,
     steps: Type,
+    /// What is left of the effort that one ability may take.
+    words: Cell<usize>,
+    regexes: Cell<usize>,
 }
+
+/// How many pairs of words are compared for one ability.
+const MOST_WORDS: usize = 20_000_000;
 
 /// The names that one text of one step sees.
 struct StepScope<'a> {
@@ -174,6 +185,16 @@ impl Scope for StepScope<'_> {
         }
         roots
     }
+
+    fn spend(&self, effort: Effort) -> bool {
+        let (purse, asked) = match effort {
+            Effort::Regex(asked) => (&self.names.regexes, asked),
+            Effort::Words(asked) => (&self.names.words, asked),
+        };
+        let left = purse.get().checked_sub(asked);
+        purse.set(left.unwrap_or(0));
+        left.is_some()
+    }
 }
 
 /// What a run tells about itself.
@@ -186,7 +207,8 @@ impl Names {
         let types =
             ability.steps.iter().map(|step| (SmolStr::new(step.id.as_str()), results(step))).collect();
         let order = ability.steps.iter().map(|step| SmolStr::new(step.id.as_str())).collect();
-        Self { inputs, steps: Type::Record(Arc::new(StepTypes { types, order, whole: steps == Steps::All })) }
+        let steps = Type::Record(Arc::new(StepTypes { types, order, whole: steps == Steps::All }));
+        Self { inputs, steps, words: Cell::new(MOST_WORDS), regexes: Cell::new(MOST_REGEX_EFFORT) }
     }
 }
 

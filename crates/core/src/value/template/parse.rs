@@ -4,6 +4,7 @@
 
 use super::filter::{Filter, FilterKind};
 use super::placeholder::Placeholder;
+use crate::diagnostic::{Problems, excerpt};
 use crate::source::Span;
 use crate::value::expression::{Expression, Parser, Problem, TokenKind};
 
@@ -26,6 +27,9 @@ pub(super) fn placeholders(
             Err(problem) => {
                 let close = text[start + 2..].find("}}").map(|length| start + 2 + length);
                 problems.push(clearer(problem, text, start, close, positions));
+                if problems.len() == Problems::MOST {
+                    break;
+                }
                 match close {
                     Some(close) => close + 2,
                     None => break,
@@ -90,9 +94,8 @@ fn filter(parser: &mut Parser<'_>, source: &str) -> Result<FilterKind, Problem> 
     }
     let name = parser.text();
     if !Filter::NAMES.contains(&name) {
-        return Err(
-            Problem::new(span, format!("there is no filter `{name}`")).did_you_mean(name, &Filter::NAMES)
-        );
+        return Err(Problem::new(span, format!("there is no filter `{}`", excerpt(name)))
+            .did_you_mean(name, &Filter::NAMES));
     }
     parser.advance()?;
     let argument = argument(parser, source)?;
