@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::shape::{Others, Record};
 use crate::yaml::{Content, Node};
-use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::Span;
 
 /// The values of a mapping, by the keys of its table.
@@ -70,13 +70,15 @@ impl Reader<'_> {
             match record.keys().position(|known| known.name == name) {
                 Some(position) => values[position] = Some((key.span, value)),
                 None if record.others == Others::Foreign => {}
+                // Looking for what was meant takes time, and nobody will see it.
+                None if self.problems.is_full() => {}
                 None => {
                     unknown += 1;
                     let problem = match elsewhere(name) {
                         Some(why) => Diagnostic::new(
                             Code::MisplacedKey,
                             key.span,
-                            format!("`{name}` does not belong here: {why}"),
+                            format!("`{}` does not belong here: {why}", excerpt(name)),
                         )
                         .help(format!(
                             "a {} takes {}",
@@ -86,7 +88,7 @@ impl Reader<'_> {
                         None => Diagnostic::new(
                             Code::UnknownKey,
                             key.span,
-                            format!("`{name}` is not a key of {}", with_article(record.name)),
+                            format!("`{}` is not a key of {}", excerpt(name), with_article(record.name)),
                         )
                         .did_you_mean(name, record.keys().map(|key| key.name))
                         .help(format!("the keys are {}", key_list(record))),
@@ -97,10 +99,10 @@ impl Reader<'_> {
         }
         let head = entries.first().map_or(node.span, |(key, _)| key.span);
         for (key, value) in record.keys().zip(&values) {
-            if key.required && value.is_none() {
+            if key.required && value.is_none() && !self.problems.is_full() {
                 // A misspelt key is one mistake, not two.
                 if unknown > 0
-                    && self.problems.iter().any(|problem| {
+                    && self.problems.as_slice().iter().any(|problem| {
                         problem.fix.as_ref().is_some_and(|fix| {
                             fix.text == key.name
                                 && node.span.start <= fix.at.start

@@ -12,7 +12,8 @@ impl Reader<'_> {
             self.wrong_type(node, "text");
             return None;
         };
-        match Template::parse(text, &|offset| node.position(self.source, offset)) {
+        let positions = node.positions(self.source);
+        match Template::parse(text, &|offset| positions.of(offset)) {
             Ok(template) => Some(Spanned::new(template, node.span)),
             Err(problems) => {
                 for problem in problems {
@@ -44,7 +45,8 @@ impl Reader<'_> {
             Some(inner) if !inner.contains("{{") => (inner, text.find("{{").unwrap_or(0) + 2),
             _ => (text, 0),
         };
-        match Expression::parse_mapped(text, &|offset| node.position(self.source, skipped + offset)) {
+        let positions = node.positions(self.source);
+        match Expression::parse_mapped(text, &|offset| positions.of(skipped + offset)) {
             Ok(expression) => Some(Spanned::new(expression, node.span)),
             Err(problem) => {
                 self.report(problem.into());

@@ -13,4 +13,5 @@ mod scalar;
 pub use emit::emit;
 pub use node::{Content, Node, Scalar, Style};
 pub use parse::{Document, parse};
+pub use positions::Positions;
 pub use scalar::Resolved;
