@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(&head[root.get("model").unwrap().span.range()], "[x]");
         let mut buffer = String::new();
         let document = parse("---\nname: a\ndescription: see http://x\n", &mut buffer);
-        assert_eq!(buffer, "");
         assert_eq!(document.root.unwrap().get("description").unwrap().text(), Some("see http://x"));
+        assert_eq!(buffer, "");
     }
 }

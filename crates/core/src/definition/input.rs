@@ -81,15 +81,20 @@ pub enum Broken {
     #[error("it must be at most {0}")]
     Max(f64),
     /// Too short.
-    #[error("it must have at least {0} {1}")]
+    #[error("it must have at least {0} {unit}", unit = units(*.0, .1))]
     MinLength(u32, &'static str),
     /// Too long.
-    #[error("it must have at most {0} {1}")]
+    #[error("it must have at most {0} {unit}", unit = units(*.0, .1))]
     MaxLength(u32, &'static str),
 }
 
-/// The memory that one compiled pattern may take.
-const PATTERN_BYTES: usize = 1 << 20;
+/// Returns the unit as it follows a number.
+fn units(count: u32, unit: &str) -> &str {
+    if count == 1 { unit.trim_end_matches('s') } else { unit }
+}
+
+/// The memory that one compiled pattern may take: enough for `\w{100}`.
+const PATTERN_BYTES: usize = 4 << 20;
 
 impl Input {
     /// Starts an input without rules.

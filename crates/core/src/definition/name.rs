@@ -22,7 +22,7 @@ pub enum BadName {
         most: usize,
     },
     /// A character that names do not have.
-    #[error("the {what} `{name}` contains {found:?}")]
+    #[error("the {what} `{name}` must not contain {found:?}")]
     Character {
         /// What it would name.
         what: &'static str,
@@ -188,13 +188,13 @@ mod tests {
         }
         for (bad, why) in [
             ("", "the ability name is empty"),
-            ("Deploy", "the ability name `Deploy` contains 'D'"),
-            ("a//b", "the ability name `a//b` contains '/'"),
-            ("/a", "the ability name `/a` contains '/'"),
-            ("a/", "the ability name `a/` contains '/'"),
-            ("../x", "the ability name `../x` contains '.'"),
+            ("Deploy", "the ability name `Deploy` must not contain 'D'"),
+            ("a//b", "the ability name `a//b` must not contain '/'"),
+            ("/a", "the ability name `/a` must not contain '/'"),
+            ("a/", "the ability name `a/` must not contain '/'"),
+            ("../x", "the ability name `../x` must not contain '.'"),
             ("-x", "the ability name `-x` must start with a letter or a digit"),
-            ("a b", "the ability name `a b` contains ' '"),
+            ("a b", "the ability name `a b` must not contain ' '"),
         ] {
             assert_eq!(AbilityName::parse(bad).unwrap_err().to_string(), why);
         }
@@ -209,7 +209,7 @@ mod tests {
         );
         assert_eq!(
             StepId::parse("deploy[eu]").unwrap_err().to_string(),
-            "the step id `deploy[eu]` contains '['"
+            "the step id `deploy[eu]` must not contain '['"
         );
     }
 }

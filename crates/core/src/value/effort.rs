@@ -7,7 +7,7 @@
 pub const MOST_CLASSES: usize = 64;
 
 /// The effort that all regular expressions of one file may take together.
-pub const MOST_REGEX_EFFORT: usize = 1 << 19;
+pub const MOST_REGEX_EFFORT: usize = 1 << 20;
 
 /// Returns how many classes a regular expression has.
 pub fn classes(pattern: &str) -> usize {
@@ -26,7 +26,7 @@ pub fn regex_effort(pattern: &str) -> usize {
     let class = if ignores_case { 2_048 } else { 256 };
     // A counted repetition writes out what it repeats.
     let counts = pattern.bytes().filter(|byte| *byte == b'{').count();
-    256 + pattern.len() + class * classes(pattern) + 2_048 * counts
+    256 + pattern.len() + class * classes(pattern) + 8_192 * counts
 }
 
 #[cfg(test)]

@@ -73,9 +73,9 @@ fn record(step_type: StepType) -> &'static Record {
 /// Tells the type of a step by `type`, or by the key that only one type has.
 fn step_type(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<StepType> {
     let Content::Mapping(entries) = &node.content else {
-        reader.wrong_type(
-            node,
-            "a step (a mapping with `id` and `run`, `agent`, `skill`, `prompt` or `workflow`)",
+        reader.report(
+            Diagnostic::new(Code::WrongType, node.span, format!("a step is a mapping, not {}", node.kind()))
+                .label("expected `id` and `run`, `agent`, `skill`, `workflow`, or `prompt` and `options`"),
         );
         return None;
     };

@@ -19,6 +19,8 @@ pub(crate) struct Reader<'s> {
     pub(crate) problems: Problems,
     /// What the regular expressions so far count for.
     regexes: usize,
+    /// How many placeholders there have been so far.
+    placeholders: usize,
     /// The key whose value is being read, for messages.
     key: &'static str,
 }
@@ -27,7 +29,7 @@ impl<'s> Reader<'s> {
     pub(crate) fn new(source: &'s str, problems: Vec<Diagnostic>) -> Self {
         let mut kept = Problems::default();
         kept.extend(problems);
-        Self { source, problems: kept, regexes: 0, key: "" }
+        Self { source, problems: kept, regexes: 0, placeholders: 0, key: "" }
     }
 
     pub(crate) fn report(&mut self, problem: Diagnostic) {

@@ -2,8 +2,12 @@
 
 use super::Reader;
 use crate::yaml::Node;
+use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::source::Spanned;
 use abide_core::value::{Expression, Template};
+
+/// How many placeholders a file may have: more of them would fill the memory.
+const MOST_PLACEHOLDERS: usize = 200_000;
 
 impl Reader<'_> {
     /// Reads text with placeholders.
@@ -14,7 +18,21 @@ impl Reader<'_> {
         };
         let positions = node.positions(self.source);
         match Template::parse(text, &|offset| positions.of(offset)) {
-            Ok(template) => Some(Spanned::new(template, node.span)),
+            Ok(template) => {
+                self.placeholders += template.placeholders().len();
+                if self.placeholders > MOST_PLACEHOLDERS {
+                    self.report(
+                        Diagnostic::new(
+                            Code::TooComplex,
+                            node.span,
+                            format!("the file has more than {MOST_PLACEHOLDERS} placeholders"),
+                        )
+                        .help("split the ability with `workflow` steps"),
+                    );
+                    return None;
+                }
+                Some(Spanned::new(template, node.span))
+            }
             Err(problems) => {
                 for problem in problems {
                     self.report(problem.into());

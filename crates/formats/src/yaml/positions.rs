@@ -30,7 +30,7 @@ enum Way {
     Marks(Vec<usize>),
 }
 
-impl<'n> Node<'n> {
+impl Node<'_> {
     /// Returns the way from this scalar's text to its place in the file.
     pub fn positions<'t>(&'t self, source: &'t str) -> Positions<'t> {
         let start = source.floor_char_boundary(self.span.start as usize);

@@ -121,12 +121,12 @@ fn default(input: &Input, problems: &mut Problems) {
     let Some(default) = &input.default else { return };
     for broken in input.broken_by(default) {
         let value = default.value.to_string();
-        let shown = if input.is_secret() { "this value".into() } else { excerpt(&value) };
+        let shown = if input.is_secret() { String::new() } else { format!(" {}", excerpt(&value)) };
         problems.push(
             Diagnostic::new(
                 Code::BadDefault,
                 default.span,
-                format!("the default of `{}` breaks its own rule: {shown}: {broken}", *input.name),
+                format!("the default{shown} of `{}` breaks its own rule: {broken}", *input.name),
             )
             .help("mend the default or the rule; a default is checked like any other value"),
         );

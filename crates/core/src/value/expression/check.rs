@@ -355,11 +355,10 @@ impl Checker<'_> {
                         .help("use fewer `matches`, or compare in a script step"),
                 );
             } else if let Err(why) = check_regex(pattern) {
-                self.report(Diagnostic::new(
-                    Code::BadRegex,
-                    node.span,
-                    format!("the regular expression {why}"),
-                ));
+                self.report(
+                    Diagnostic::new(Code::BadRegex, node.span, format!("the regular expression {why}"))
+                        .help("abide matches in linear time: no look-around, no back-references"),
+                );
             }
         }
     }

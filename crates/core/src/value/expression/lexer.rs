@@ -267,9 +267,14 @@ impl<'a> Lexer<'a> {
             'u' => return self.unicode_escape(text, at),
             _ => {
                 return Err(self
-                    .problem(at, at + 1 + letter.len_utf8(), format!("`\\{letter}` is not an escape"))
+                    .problem(
+                        at,
+                        at + 1 + letter.len_utf8(),
+                        format!("`\\{}` is not an escape", letter.escape_debug()),
+                    )
                     .help(format!(
-                        "write `\\\\{letter}` for a backslash, or r'…' for text without escapes"
+                        "write `\\\\{}` for a backslash, or r'…' for text without escapes",
+                        letter.escape_debug()
                     )));
             }
         };

@@ -8,6 +8,9 @@ use crate::diagnostic::{Problems, excerpt};
 use crate::source::Span;
 use crate::value::expression::{Expression, Parser, Problem, TokenKind};
 
+/// How many placeholders one text may have.
+const MOST_PLACEHOLDERS: usize = 100_000;
+
 /// Reads all placeholders of `text`, the first of which starts at `first`, or returns every problem.
 pub(super) fn placeholders(
     text: &str,
@@ -19,6 +22,11 @@ pub(super) fn placeholders(
     let mut next = Some(first);
     while let Some(start) = next {
         let end = match placeholder(text, start, positions) {
+            Ok(placeholder) if placeholders.len() == MOST_PLACEHOLDERS => {
+                let message = format!("the text has more than {MOST_PLACEHOLDERS} placeholders");
+                problems.push(Problem::new(placeholder.span, message).help("split the text"));
+                break;
+            }
             Ok(placeholder) => {
                 let end = placeholder.range.end;
                 placeholders.push(placeholder);
