@@ -24,33 +24,25 @@ pub fn read(source: &str, default_name: &str) -> Reading {
         return Reading { agent: None, problems: vec![frontmatter::missing()] };
     };
     let mut buffer = String::new();
-    let (document, was_repaired) = frontmatter::parse(split.head, &mut buffer);
+    let document = frontmatter::parse(split.head, &mut buffer);
     let mut reader = Reader::new(source, document.problems);
     let agent = match &document.root {
         Some(root) if !root.is_null() => agent(&mut reader, root, default_name),
         Some(_) => agent_without_keys(&mut reader, default_name),
         None => None,
     };
-    let mut problems = reader.problems;
-    if was_repaired {
-        // The repaired text is not the file's: what is said about it cannot point at a place.
-        for problem in &mut problems {
-            problem.at = None;
-            problem.fix = None;
-        }
-    }
     let agent = agent.map(|mut agent| {
         split.body.trim().clone_into(&mut agent.prompt);
         agent
     });
-    Reading { agent, problems }
+    Reading { agent, problems: reader.problems.sorted() }
 }
 
 /// Returns the name that a `SKILL.md` gives itself.
 pub fn skill_name(source: &str) -> Option<String> {
     let split = frontmatter::split(source)?;
     let mut buffer = String::new();
-    let (document, _) = frontmatter::parse(split.head, &mut buffer);
+    let document = frontmatter::parse(split.head, &mut buffer);
     let name = document.root?.get("name")?.text()?.trim().to_owned();
     (!name.is_empty()).then_some(name)
 }
@@ -92,7 +84,8 @@ fn agent(reader: &mut Reader<'_>, root: &Node<'_>, default_name: &str) -> Option
     };
     let description = fields.take(reader, "description").and_then(|node| reader.text(node));
     let model = fields.take(reader, "model").and_then(|node| reader.text(node));
-    let tools = fields.take(reader, "tools").map(|node| tools(reader, node));
+    // `tools:` with nothing behind it says nothing; a list without items says none.
+    let tools = fields.take(reader, "tools").filter(|node| !node.is_null()).map(|node| tools(reader, node));
     let permission =
         fields.take(reader, "permission").map(|node| permission(reader, node)).unwrap_or_default();
     let capabilities = match fields.take(reader, "capabilities") {
@@ -117,6 +110,9 @@ fn agent(reader: &mut Reader<'_>, root: &Node<'_>, default_name: &str) -> Option
     })
 }
 
+/// How many tools one line may name.
+const MOST_TOOLS: usize = 10_000;
+
 fn tools(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<ToolGrant>> {
     let grant = |tool: &str, granted, span| Spanned::new(ToolGrant { tool: tool.to_owned(), granted }, span);
     match &node.content {
@@ -125,7 +121,17 @@ fn tools(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<ToolGrant>> {
             .split(',')
             .map(str::trim)
             .filter(|tool| !tool.is_empty())
-            .map(|tool| grant(tool, true, node.span))
+            .enumerate()
+            .map_while(|(index, tool)| {
+                if index == MOST_TOOLS {
+                    reader.report(Diagnostic::new(
+                        Code::TooComplex,
+                        node.span,
+                        format!("`tools` names more than {MOST_TOOLS} tools"),
+                    ));
+                }
+                (index < MOST_TOOLS).then(|| grant(tool, true, node.span))
+            })
             .collect(),
         Content::Sequence(items) => items
             .iter()

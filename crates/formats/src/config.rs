@@ -27,7 +27,7 @@ pub fn read(source: &str) -> Reading {
         Some(root) if !root.is_null() => config(&mut reader, root),
         _ => Config::default(),
     };
-    Reading { config, problems: reader.problems }
+    Reading { config, problems: reader.problems.sorted() }
 }
 
 fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {

@@ -3,8 +3,9 @@
 //! The files are shared with other tools, so reading is lenient: values with colons that YAML refuses are
 //! repaired, but only after a real failure, so that nothing which parsed is ever changed.
 
-use crate::yaml::{self, Document};
+use crate::yaml::{self, Content, Document, Node};
 use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::source::Span;
 use std::borrow::Cow;
 
 /// A Markdown file, taken apart.
@@ -37,8 +38,6 @@ pub(crate) fn split(source: &str) -> Option<Split<'_>> {
 }
 
 /// Rewrites top-level `key: value: more` lines as quoted text, as a last resort.
-///
-/// Spans of the result do not point into the file.
 pub(crate) fn repaired(head: &str) -> Option<String> {
     let mut changed = false;
     let lines: Vec<Cow<'_, str>> = head
@@ -62,19 +61,67 @@ pub(crate) fn repaired(head: &str) -> Option<String> {
     changed.then(|| lines.join("\n"))
 }
 
-/// Parses the frontmatter; the second value tells whether it had to be repaired.
-pub(crate) fn parse<'a>(head: &'a str, buffer: &'a mut String) -> (Document<'a>, bool) {
+/// Parses the frontmatter; every span points into `head`, even if it had to be repaired.
+pub(crate) fn parse<'a>(head: &'a str, buffer: &'a mut String) -> Document<'a> {
     let document = yaml::parse(head);
     if document.root.is_some() {
-        return (document, false);
+        return document;
     }
-    match repaired(head) {
-        Some(text) => {
-            *buffer = text;
-            let again = yaml::parse(buffer);
-            if again.root.is_some() { (again, true) } else { (document, false) }
+    let Some(text) = repaired(head) else { return document };
+    *buffer = text;
+    let mut again = yaml::parse(buffer);
+    let Some(root) = &mut again.root else { return document };
+    let places = Places { head, repaired: buffer, lines: lines(buffer).zip(lines(head)).collect() };
+    places.move_node(root);
+    for problem in &mut again.problems {
+        // A fix would replace text that the file does not have.
+        problem.fix = None;
+        problem.at = problem.at.map(|at| places.of(at));
+        for related in &mut problem.related {
+            related.at = places.of(related.at);
         }
-        None => (document, false),
+    }
+    again
+}
+
+/// Returns where each line starts.
+fn lines(text: &str) -> impl Iterator<Item = usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(found, _)| found + 1))
+}
+
+/// The way from a repaired text back to the file: line by line, as far into the line.
+struct Places<'a> {
+    head: &'a str,
+    repaired: &'a str,
+    /// Where each line starts, in the repaired text and in the file.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Places<'_> {
+    fn of(&self, span: Span) -> Span {
+        let place = |offset: u32| {
+            let offset = (offset as usize).min(self.repaired.len());
+            let line = self.lines.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+            let (repaired, written) = self.lines[line];
+            let rest = &self.head[written..];
+            let length = rest.find('\n').unwrap_or(rest.len());
+            self.head.floor_char_boundary(written + (offset - repaired).min(length))
+        };
+        Span::new(place(span.start), place(span.end))
+    }
+
+    fn move_node(&self, node: &mut Node<'_>) {
+        node.span = self.of(node.span);
+        match &mut node.content {
+            Content::Scalar(_) => {}
+            Content::Sequence(items) => items.iter_mut().for_each(|item| self.move_node(item)),
+            Content::Mapping(entries) => {
+                for (key, value) in entries {
+                    self.move_node(key);
+                    self.move_node(value);
+                }
+            }
+        }
     }
 }
 
@@ -101,12 +148,13 @@ mod tests {
     #[test]
     fn only_what_fails_is_repaired() {
         let mut buffer = String::new();
-        let (document, repaired) = parse("---\nname: a\ndescription: Use when: always\n", &mut buffer);
-        assert!(repaired);
-        assert_eq!(document.root.unwrap().get("description").unwrap().text(), Some("Use when: always"));
+        let head = "---\nname: a\ndescription: Use when: always\nmodel: [x]\n";
+        let root = parse(head, &mut buffer).root.unwrap();
+        assert_eq!(root.get("description").unwrap().text(), Some("Use when: always"));
+        assert_eq!(&head[root.get("model").unwrap().span.range()], "[x]");
         let mut buffer = String::new();
-        let (document, repaired) = parse("---\nname: a\ndescription: see http://x\n", &mut buffer);
-        assert!(!repaired);
+        let document = parse("---\nname: a\ndescription: see http://x\n", &mut buffer);
         assert_eq!(document.root.unwrap().get("description").unwrap().text(), Some("see http://x"));
+        assert_eq!(buffer, "");
     }
 }

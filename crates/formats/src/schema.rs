@@ -2,7 +2,7 @@
 //!
 //! Editors complete and check by these files; `abide` itself checks more (graphs, templates, scripts).
 
-use crate::shape::{ABILITY, AGENT, CONFIG, Key, Others, Record, Shape};
+use crate::shape::{ABILITY, AGENT, CONFIG, Key, Others, Record, STEP_RECORDS, Shape};
 use abide_core::value::Value;
 use std::collections::BTreeMap;
 
@@ -62,7 +62,20 @@ type Definitions = BTreeMap<String, Value>;
 
 fn object(record: &'static Record, definitions: &mut Definitions) -> Value {
     let required: Vec<&str> = record.keys().filter(|key| key.required).map(|key| key.name).collect();
-    let properties = record.keys().map(|key| (key.name.to_owned(), property(key, definitions))).collect();
+    let own_type = STEP_RECORDS.iter().find(|(_, step)| step.name == record.name).map(|(own, _)| own.word());
+    let properties = record
+        .keys()
+        .map(|key| {
+            let property = match own_type {
+                // A step that says its type is held to the keys of that type.
+                Some(own) if key.name == "type" => {
+                    map([("description", text(key.doc)), ("const", text(own))])
+                }
+                _ => property(key, definitions),
+            };
+            (key.name.to_owned(), property)
+        })
+        .collect();
     let mut entries = vec![
         ("description".to_owned(), text(record.doc)),
         ("type".to_owned(), text("object")),
@@ -102,18 +115,20 @@ fn reference(record: &'static Record, definitions: &mut Definitions) -> Value {
 }
 
 fn of_shape(shape: Shape, definitions: &mut Definitions) -> Value {
+    let scalars = || words(&["string", "number", "boolean"]);
     let any_of = |shapes: Vec<Value>| map([("anyOf", Value::List(shapes))]);
     match shape {
-        Shape::Text | Shape::Template => map([("type", words(&["string", "number", "boolean"]))]),
+        Shape::Text | Shape::Template => map([("type", scalars())]),
         Shape::Expression => map([("type", words(&["string", "boolean"]))]),
         Shape::Duration => map([
             ("type", text("string")),
             ("pattern", text(r"^(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$")),
             ("minLength", Value::Int(2)),
         ]),
-        // Not `format: regex`: that is ECMA-262, whose readers refuse `(?i)` and other forms that abide takes.
-        Shape::Regex => map([("type", text("string"))]),
-        Shape::Name(pattern) => map([("type", text("string")), ("pattern", text(pattern))]),
+        // A name or a pattern that YAML takes for a number is read as it is written. Not `format: regex`: that is
+        // ECMA-262, whose readers refuse `(?i)` and other forms that abide takes.
+        Shape::Regex => map([("type", scalars())]),
+        Shape::Name(pattern) => map([("type", scalars()), ("pattern", text(pattern))]),
         Shape::Bool => map([("type", text("boolean"))]),
         Shape::Int(least, most) => {
             map([("type", text("integer")), ("minimum", Value::Int(least)), ("maximum", Value::Int(most))])

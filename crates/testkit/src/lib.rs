@@ -1,10 +1,11 @@
 //! What tests of several crates share: an in-memory twin of every port, the contract suites that all
-//! implementations run, and [`play`], which walks a run through scripted happenings without a disk, a process or a
-//! clock.
+//! implementations run, [`play`], which walks a run through scripted happenings without a disk, a process or a
+//! clock, and [`reading`], the rules that every reading of a file keeps.
 #![warn(missing_docs)]
 
 mod clock;
 pub mod play;
+pub mod reading;
 pub mod store;
 
 pub use clock::ManualClock;

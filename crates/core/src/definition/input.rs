@@ -2,6 +2,7 @@
 
 use super::ability::words;
 use super::{InputName, Pattern};
+use crate::diagnostic::excerpt;
 use crate::source::Spanned;
 use crate::value::Value;
 use std::fmt;
@@ -80,11 +81,16 @@ pub enum Broken {
     #[error("it must be at most {0}")]
     Max(f64),
     /// Too short.
-    #[error("it must have at least {0} {1}")]
+    #[error("it must have at least {0} {unit}", unit = units(*.0, .1))]
     MinLength(u32, &'static str),
     /// Too long.
-    #[error("it must have at most {0} {1}")]
+    #[error("it must have at most {0} {unit}", unit = units(*.0, .1))]
     MaxLength(u32, &'static str),
+}
+
+/// Returns the unit as it follows a number.
+fn units(count: u32, unit: &str) -> &str {
+    if count == 1 { unit.trim_end_matches('s') } else { unit }
 }
 
 impl Input {
@@ -128,39 +134,7 @@ impl Input {
 
     /// Returns every rule that the value breaks.
     pub fn broken_by(&self, value: &Value) -> Vec<Broken> {
-        if let Some(broken) = self.wrong_type(value) {
-            return vec![broken];
-        }
-        let mut broken = Vec::new();
-        if !self.choices.is_empty() && !self.choices.iter().any(|choice| same(choice, value)) {
-            let choices = self.choices.iter().map(|choice| choice.to_string()).collect::<Vec<_>>();
-            broken.push(Broken::Choice(choices.join(", ")));
-        }
-        if let (Some(pattern), Value::Text(text)) = (&self.pattern, value) {
-            match pattern.matches(text) {
-                Some(true) => {}
-                Some(false) => broken.push(Broken::Pattern(pattern.to_string())),
-                // A pattern that cannot be compiled matches nothing: a rule never passes by accident.
-                None => broken.push(Broken::PatternTooLarge(pattern.to_string())),
-            }
-        }
-        if let Some(number) = number(value) {
-            if let Some(min) = self.min.as_ref().filter(|min| number < min.value) {
-                broken.push(Broken::Min(min.value));
-            }
-            if let Some(max) = self.max.as_ref().filter(|max| number > max.value) {
-                broken.push(Broken::Max(max.value));
-            }
-        }
-        if let Some((length, unit)) = length(value) {
-            if let Some(least) = self.min_length.as_ref().filter(|least| length < least.value as usize) {
-                broken.push(Broken::MinLength(least.value, unit));
-            }
-            if let Some(most) = self.max_length.as_ref().filter(|most| length > most.value as usize) {
-                broken.push(Broken::MaxLength(most.value, unit));
-            }
-        }
-        broken
+        Rules { choices: &self.choices, ..Rules::without_choices(self) }.broken_by(value)
     }
 
     /// Returns the broken type rule, if the value is of another type.
@@ -177,6 +151,68 @@ impl Input {
         );
         (!fits).then(|| Broken::Type { expected: expected.phrase(), found: value.kind() })
     }
+}
+
+/// The rules of an input, ready to be held against many values.
+#[derive(Debug)]
+pub struct Rules<'a> {
+    input: &'a Input,
+    choices: &'a [Spanned<Value>],
+}
+
+impl<'a> Rules<'a> {
+    /// Prepares every rule but `enum`.
+    pub fn without_choices(input: &'a Input) -> Self {
+        Self { input, choices: &[] }
+    }
+
+    /// Returns every rule that the value breaks.
+    pub fn broken_by(&self, value: &Value) -> Vec<Broken> {
+        let input = self.input;
+        if let Some(broken) = input.wrong_type(value) {
+            return vec![broken];
+        }
+        let mut broken = Vec::new();
+        if !self.choices.is_empty() && !self.choices.iter().any(|choice| same(choice, value)) {
+            broken.push(Broken::Choice(few(self.choices)));
+        }
+        if let (Some(pattern), Value::Text(text)) = (&input.pattern, value) {
+            match pattern.matches(text) {
+                Some(true) => {}
+                Some(false) => broken.push(Broken::Pattern(excerpt(pattern.as_str()).into_owned())),
+                // A pattern that cannot be compiled matches nothing: a rule never passes by accident.
+                None => broken.push(Broken::PatternTooLarge(excerpt(pattern.as_str()).into_owned())),
+            }
+        }
+        if let Some(number) = number(value) {
+            if let Some(min) = input.min.as_ref().filter(|min| number < min.value) {
+                broken.push(Broken::Min(min.value));
+            }
+            if let Some(max) = input.max.as_ref().filter(|max| number > max.value) {
+                broken.push(Broken::Max(max.value));
+            }
+        }
+        if let Some((length, unit)) = length(value) {
+            if let Some(least) = input.min_length.as_ref().filter(|least| length < least.value as usize) {
+                broken.push(Broken::MinLength(least.value, unit));
+            }
+            if let Some(most) = input.max_length.as_ref().filter(|most| length > most.value as usize) {
+                broken.push(Broken::MaxLength(most.value, unit));
+            }
+        }
+        broken
+    }
+}
+
+/// Lists the first choices.
+fn few(choices: &[Spanned<Value>]) -> String {
+    const SHORT: usize = 12;
+    let mut shown: Vec<String> =
+        choices.iter().take(SHORT).map(|choice| excerpt(&choice.to_string()).into_owned()).collect();
+    if choices.len() > SHORT {
+        shown.push(format!("… {} more", choices.len() - SHORT));
+    }
+    shown.join(", ")
 }
 
 impl InputType {

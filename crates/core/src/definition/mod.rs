@@ -17,7 +17,7 @@ mod validation;
 pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
 pub use agent::{AgentProfile, Permission, PermissionAction, ToolGrant};
 pub use config::{AbilitySettings, AgentSettings, Config, SecretSource, SkillSettings};
-pub use input::{Broken, Input, InputType};
+pub use input::{Broken, Input, InputType, Rules};
 pub use name::{AbilityName, AgentName, BadName, InputName, SecretName, SkillName, StepId};
 pub use pattern::{BadPattern, Pattern};
 pub use protect::{BadProtect, Protect};

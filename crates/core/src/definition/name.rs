@@ -1,5 +1,6 @@
 //! Names, each of which is parsed once and then believed.
 
+use crate::diagnostic::excerpt;
 use smol_str::SmolStr;
 use std::fmt;
 
@@ -21,7 +22,7 @@ pub enum BadName {
         most: usize,
     },
     /// A character that names do not have.
-    #[error("the {what} `{name}` contains {found:?}")]
+    #[error("the {what} `{name}` must not contain {found:?}")]
     Character {
         /// What it would name.
         what: &'static str,
@@ -93,14 +94,18 @@ fn check(text: &str, rule: Rule) -> Result<(), BadName> {
             continue;
         }
         if at_start && (rule.continues)(character) && !(rule.starts)(character) {
-            return Err(BadName::Start { what, name: text.into(), start: rule.start });
+            return Err(BadName::Start { what, name: excerpt(text).into_owned(), start: rule.start });
         }
         if !(rule.continues)(character) {
-            return Err(BadName::Character { what, name: text.into(), found: character });
+            return Err(BadName::Character { what, name: excerpt(text).into_owned(), found: character });
         }
         at_start = false;
     }
-    if at_start { Err(BadName::Character { what, name: text.into(), found: '/' }) } else { Ok(()) }
+    if at_start {
+        Err(BadName::Character { what, name: excerpt(text).into_owned(), found: '/' })
+    } else {
+        Ok(())
+    }
 }
 
 macro_rules! names {
@@ -183,13 +188,13 @@ mod tests {
         }
         for (bad, why) in [
             ("", "the ability name is empty"),
-            ("Deploy", "the ability name `Deploy` contains 'D'"),
-            ("a//b", "the ability name `a//b` contains '/'"),
-            ("/a", "the ability name `/a` contains '/'"),
-            ("a/", "the ability name `a/` contains '/'"),
-            ("../x", "the ability name `../x` contains '.'"),
+            ("Deploy", "the ability name `Deploy` must not contain 'D'"),
+            ("a//b", "the ability name `a//b` must not contain '/'"),
+            ("/a", "the ability name `/a` must not contain '/'"),
+            ("a/", "the ability name `a/` must not contain '/'"),
+            ("../x", "the ability name `../x` must not contain '.'"),
             ("-x", "the ability name `-x` must start with a letter or a digit"),
-            ("a b", "the ability name `a b` contains ' '"),
+            ("a b", "the ability name `a b` must not contain ' '"),
         ] {
             assert_eq!(AbilityName::parse(bad).unwrap_err().to_string(), why);
         }
@@ -204,7 +209,7 @@ mod tests {
         );
         assert_eq!(
             StepId::parse("deploy[eu]").unwrap_err().to_string(),
-            "the step id `deploy[eu]` contains '['"
+            "the step id `deploy[eu]` must not contain '['"
         );
     }
 }

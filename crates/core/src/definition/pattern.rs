@@ -4,6 +4,7 @@
 //! definition holds the checked text only. The abilities of a project share their patterns (a version, a
 //! branch), so each thread remembers the last few that it checked and compiled.
 
+use crate::value::effort::{MOST_CLASSES, classes};
 use regex::{Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::fmt;
@@ -67,6 +68,12 @@ impl Pattern {
         if text.len() > LONGEST {
             return Err(BadPattern {
                 message: format!("the pattern is longer than {LONGEST} bytes"),
+                range: 0..text.len(),
+            });
+        }
+        if classes(text) > MOST_CLASSES {
+            return Err(BadPattern {
+                message: format!("the pattern has more than {MOST_CLASSES} classes"),
                 range: 0..text.len(),
             });
         }

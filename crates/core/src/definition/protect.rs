@@ -4,6 +4,7 @@
 //! The gate compares the glob with every simple command of a shell line, one at a time, with white space
 //! folded; so a pattern that spans several commands could never match, and is refused here.
 
+use crate::diagnostic::excerpt;
 use std::fmt;
 
 /// A tool call that only a run of the ability may make.
@@ -46,11 +47,12 @@ const OPERATORS: [&str; 6] = ["&&", "||", ";", "|", "&", "$("];
 impl Protect {
     /// Reads a pattern.
     pub fn parse(text: &str) -> Result<Self, BadProtect> {
+        let shown = || excerpt(text).into_owned();
         let (tool, argument) = match text.split_once('(') {
             None => (text, None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
                 Some(argument) => (tool, Some(argument)),
-                None => return Err(BadProtect::Form(text.into())),
+                None => return Err(BadProtect::Form(shown())),
             },
         };
         let tool_fits = !tool.is_empty()
@@ -58,22 +60,25 @@ impl Protect {
                 character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '*' | '.')
             });
         if !tool_fits {
-            return Err(BadProtect::Form(text.into()));
+            return Err(BadProtect::Form(shown()));
         }
         if let Some(argument) = argument {
             if argument.is_empty() {
-                return Err(BadProtect::NothingInside(text.into()));
+                return Err(BadProtect::NothingInside(shown()));
             }
             if argument.trim() != argument {
-                return Err(BadProtect::WhiteSpace(argument.into()));
+                return Err(BadProtect::WhiteSpace(short(argument)));
             }
             if argument.chars().any(char::is_control) {
-                return Err(BadProtect::Control(argument.into()));
+                return Err(BadProtect::Control(short(argument)));
             }
             if is_shell(tool)
                 && let Some(operator) = OPERATORS.into_iter().find(|operator| argument.contains(operator))
             {
-                return Err(BadProtect::SeveralCommands { pattern: argument.into(), operator });
+                return Err(BadProtect::SeveralCommands {
+                    pattern: excerpt(argument).into_owned(),
+                    operator,
+                });
             }
         }
         Ok(Self { tool: tool.into(), argument: argument.map(Into::into) })
@@ -88,6 +93,11 @@ impl Protect {
     pub fn argument(&self) -> Option<&str> {
         self.argument.as_deref()
     }
+}
+
+/// Cuts a text that a message shows with its escapes.
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
 }
 
 fn is_shell(tool: &str) -> bool {

@@ -4,10 +4,14 @@
 //! each code has a page that `abide explain CODE` shows.
 
 mod code;
+mod excerpt;
 mod nearest;
+mod problems;
 
 pub use code::{Code, Severity};
+pub use excerpt::excerpt;
 pub use nearest::nearest;
+pub use problems::Problems;
 
 use crate::source::Span;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! Durations as people write them: `500ms`, `30s`, `5m`, `1h30m`, `2d`, and nothing ambiguous.
 
+use crate::diagnostic::excerpt;
 use std::fmt;
 use std::time::Duration as Time;
 
@@ -33,40 +34,41 @@ const LONGEST_MILLIS: u64 = 100 * 365 * 86_400_000;
 impl Duration {
     /// Reads a duration; the units are `d`, `h`, `m`, `s`, `ms`, large ones first.
     pub fn parse(text: &str) -> Result<Self, BadDuration> {
+        let shown = || excerpt(text).into_owned();
         let mut rest = text;
         let mut total: u64 = 0;
         let mut next_unit = 0;
         while !rest.is_empty() {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             if digits == 0 {
-                return Err(BadDuration::Form(text.into()));
+                return Err(BadDuration::Form(shown()));
             }
             let (number, tail) = rest.split_at(digits);
             let letters = tail.bytes().take_while(u8::is_ascii_alphabetic).count();
             let (unit, tail) = tail.split_at(letters);
             if unit.is_empty() {
                 return Err(if tail.is_empty() {
-                    BadDuration::NoUnit(text.into())
+                    BadDuration::NoUnit(shown())
                 } else {
-                    BadDuration::Form(text.into())
+                    BadDuration::Form(shown())
                 });
             }
             let Some(position) = UNITS.iter().position(|(name, _)| *name == unit) else {
-                return Err(BadDuration::UnknownUnit(unit.into()));
+                return Err(BadDuration::UnknownUnit(excerpt(unit).into_owned()));
             };
             if position < next_unit {
-                return Err(BadDuration::Order(text.into()));
+                return Err(BadDuration::Order(shown()));
             }
             next_unit = position + 1;
-            let amount: u64 = number.parse().map_err(|_| BadDuration::TooLong(text.into()))?;
+            let amount: u64 = number.parse().map_err(|_| BadDuration::TooLong(shown()))?;
             total = amount
                 .checked_mul(UNITS[position].1)
                 .and_then(|millis| total.checked_add(millis))
                 .filter(|total| *total <= LONGEST_MILLIS)
-                .ok_or_else(|| BadDuration::TooLong(text.into()))?;
+                .ok_or_else(|| BadDuration::TooLong(shown()))?;
             rest = tail;
         }
-        if text.is_empty() { Err(BadDuration::Form(text.into())) } else { Ok(Self(Time::from_millis(total))) }
+        if text.is_empty() { Err(BadDuration::Form(shown())) } else { Ok(Self(Time::from_millis(total))) }
     }
 
     /// Builds a duration from milliseconds.

@@ -2,6 +2,7 @@
 
 mod data;
 mod duration;
+pub mod effort;
 pub mod expression;
 pub mod output;
 pub mod shell;

@@ -62,7 +62,7 @@ pub fn read(source: &str, default_name: &str) -> Reading {
     let read = match &document.root {
         Some(root) if !root.is_null() => ability(&mut reader, root, default_name),
         Some(_) | None => {
-            if reader.problems.is_empty() {
+            if reader.problems.as_slice().is_empty() {
                 reader.report(
                     Diagnostic::whole_file(Code::Documents, "the file is empty")
                         .help("an ability needs at least `description` and `steps`; `abide init` writes one to start from"),
@@ -76,8 +76,7 @@ pub fn read(source: &str, default_name: &str) -> Reading {
         problems.extend(check::ability(&ability, whole));
         ability
     });
-    problems.sort_by_key(|problem| problem.at.map_or(0, |at| at.start));
-    Reading { ability, problems }
+    Reading { ability, problems: problems.sorted() }
 }
 
 /// Reads the root mapping; the second value tells whether every step could be read far enough to be known.

@@ -5,11 +5,11 @@ use crate::read::{Fields, Reader, data};
 use crate::shape::{self, Record};
 use crate::yaml::{Content, Node, Resolved};
 use abide_core::definition::{
-    AbilityName, AgentName, AgentStep, Answer, ApprovalStep, Argument, Environment, ForEach, Items,
-    OnFailure, Repeat, Runner, ScriptStep, SecretName, Shell, SkillName, SkillStep, Step, StepId, StepKind,
-    StepType, Summarize, Validation, WorkflowStep,
+    AbilityName, AgentName, AgentStep, Answer, ApprovalStep, Argument, Environment, ForEach, InputName,
+    Items, OnFailure, Repeat, Runner, ScriptStep, SecretName, Shell, SkillName, SkillStep, Step, StepId,
+    StepKind, StepType, Summarize, Validation, WorkflowStep,
 };
-use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::Spanned;
 use abide_core::value::Template;
 
@@ -73,9 +73,9 @@ fn record(step_type: StepType) -> &'static Record {
 /// Tells the type of a step by `type`, or by the key that only one type has.
 fn step_type(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<StepType> {
     let Content::Mapping(entries) = &node.content else {
-        reader.wrong_type(
-            node,
-            "a step (a mapping with `id` and `run`, `agent`, `skill`, `prompt` or `workflow`)",
+        reader.report(
+            Diagnostic::new(Code::WrongType, node.span, format!("a step is a mapping, not {}", node.kind()))
+                .label("expected `id` and `run`, `agent`, `skill`, `workflow`, or `prompt` and `options`"),
         );
         return None;
     };
@@ -84,9 +84,13 @@ fn step_type(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<StepType> {
         let found = StepType::parse(text);
         if found.is_none() {
             reader.report(
-                Diagnostic::new(Code::UnknownStepType, word.span, format!("`{text}` is not a type of step"))
-                    .did_you_mean(text, StepType::WORDS.iter().copied())
-                    .help(format!("the types are {}", StepType::WORDS.join(", "))),
+                Diagnostic::new(
+                    Code::UnknownStepType,
+                    word.span,
+                    format!("`{}` is not a type of step", excerpt(text)),
+                )
+                .did_you_mean(text, StepType::WORDS.iter().copied())
+                .help(format!("the types are {}", StepType::WORDS.join(", "))),
             );
         }
         return found;
@@ -255,7 +259,7 @@ fn environment(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<String>
                     Diagnostic::new(
                         Code::BadName,
                         key.span,
-                        format!("`{name}` cannot be the name of an environment variable"),
+                        format!("`{}` cannot be the name of an environment variable", excerpt(name)),
                     )
                     .help("use letters, digits and `_`, and start with a letter"),
                 );
@@ -337,7 +341,7 @@ fn arguments(
         .entries(node, "a mapping from input names to values")
         .iter()
         .filter_map(|(key, value)| {
-            let name = Spanned::new(key.text().unwrap_or_default().to_owned(), key.span);
+            let name = reader.name(key, InputName::parse)?.map(|name| name.to_string());
             let argument = match &value.content {
                 Content::Scalar(scalar) if scalar.resolve() == Resolved::Text => {
                     reader.template(value)?.map(Argument::Template)

@@ -4,7 +4,7 @@ use crate::read::{Reader, data};
 use crate::shape;
 use crate::yaml::{Content, Node};
 use abide_core::definition::Validation;
-use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::Spanned;
 use abide_core::value::Value;
 
@@ -123,7 +123,7 @@ fn bad_schema(node: &Node<'_>) -> Option<Diagnostic> {
 
 fn unknown_type(node: &Node<'_>) -> Diagnostic {
     let word = node.text().unwrap_or("this");
-    Diagnostic::new(Code::BadSchema, node.span, format!("`{word}` is not a type of JSON Schema"))
+    Diagnostic::new(Code::BadSchema, node.span, format!("`{}` is not a type of JSON Schema", excerpt(word)))
         .did_you_mean(word, TYPES.iter().copied())
         .help(format!("the types are {}", TYPES.join(", ")))
 }

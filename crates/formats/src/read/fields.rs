@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::shape::{Others, Record};
 use crate::yaml::{Content, Node};
-use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::Span;
 
 /// The values of a mapping, by the keys of its table.
@@ -70,13 +70,15 @@ impl Reader<'_> {
             match record.keys().position(|known| known.name == name) {
                 Some(position) => values[position] = Some((key.span, value)),
                 None if record.others == Others::Foreign => {}
+                // Looking for what was meant takes time, and nobody will see it.
+                None if self.problems.is_full() => {}
                 None => {
                     unknown += 1;
                     let problem = match elsewhere(name) {
                         Some(why) => Diagnostic::new(
                             Code::MisplacedKey,
                             key.span,
-                            format!("`{name}` does not belong here: {why}"),
+                            format!("`{}` does not belong here: {why}", excerpt(name)),
                         )
                         .help(format!(
                             "{} takes {}",
@@ -84,7 +86,8 @@ impl Reader<'_> {
                             key_list(record)
                         )),
                         None => {
-                            let message = format!("`{name}` is not a key of {}", with_article(record.name));
+                            let message =
+                                format!("`{}` is not a key of {}", excerpt(name), with_article(record.name));
                             let problem = Diagnostic::new(Code::UnknownKey, key.span, message)
                                 .did_you_mean(name, record.keys().map(|key| key.name));
                             match problem.fix {
@@ -99,10 +102,10 @@ impl Reader<'_> {
         }
         let head = entries.first().map_or(node.span, |(key, _)| key.span);
         for (key, value) in record.keys().zip(&values) {
-            if key.required && value.is_none() {
+            if key.required && value.is_none() && !self.problems.is_full() {
                 // A misspelt key is one mistake, not two.
                 if unknown > 0
-                    && self.problems.iter().any(|problem| {
+                    && self.problems.as_slice().iter().any(|problem| {
                         problem.fix.as_ref().is_some_and(|fix| {
                             fix.text == key.name
                                 && node.span.start <= fix.at.start
@@ -133,7 +136,7 @@ fn key_list(record: &Record) -> String {
 
 fn with_article(name: &str) -> String {
     match name {
-        "settings" | "triggers" | "abilities" | "skills" => format!("`{name}`"),
+        "settings" | "triggers" | "abilities" | "skills" | "repeat" | "validation" => format!("`{name}`"),
         "configuration" => "the configuration".to_owned(),
         _ if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
         _ => format!("a {name}"),

@@ -11,28 +11,29 @@ pub(crate) use fields::Fields;
 pub(crate) use scalars::data;
 
 use crate::yaml::{Content, Node};
-use abide_core::diagnostic::{Code, Diagnostic};
-
-/// How many problems of one file are kept; more would help nobody.
-const MOST_PROBLEMS: usize = 1_000;
+use abide_core::diagnostic::{Code, Diagnostic, Problems};
 
 /// Reads the nodes of one file and collects what is wrong with them.
 pub(crate) struct Reader<'s> {
     pub(crate) source: &'s str,
-    pub(crate) problems: Vec<Diagnostic>,
+    pub(crate) problems: Problems,
+    /// What the regular expressions so far count for.
+    regexes: usize,
+    /// How many placeholders there have been so far.
+    placeholders: usize,
     /// The key whose value is being read, for messages.
     key: &'static str,
 }
 
 impl<'s> Reader<'s> {
     pub(crate) fn new(source: &'s str, problems: Vec<Diagnostic>) -> Self {
-        Self { source, problems, key: "" }
+        let mut kept = Problems::default();
+        kept.extend(problems);
+        Self { source, problems: kept, regexes: 0, placeholders: 0, key: "" }
     }
 
     pub(crate) fn report(&mut self, problem: Diagnostic) {
-        if self.problems.len() < MOST_PROBLEMS {
-            self.problems.push(problem);
-        }
+        self.problems.push(problem);
     }
 
     /// Reports a value of the wrong type.

@@ -3,8 +3,9 @@
 use super::Reader;
 use crate::yaml::{Content, Node, Resolved};
 use abide_core::definition::{BadName, Pattern};
-use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::{Span, Spanned};
+use abide_core::value::effort::{MOST_REGEX_EFFORT, regex_effort};
 use abide_core::value::{BadDuration, Duration, Value};
 
 impl Reader<'_> {
@@ -46,7 +47,7 @@ impl Reader<'_> {
                     let problem = Diagnostic::new(
                         Code::WrongType,
                         node.span,
-                        format!("`{key}` takes `true` or `false`, not `{}`", scalar.text),
+                        format!("`{key}` takes `true` or `false`, not `{}`", excerpt(&scalar.text)),
                     );
                     self.report(match meant {
                         Some(meant) => {
@@ -108,7 +109,7 @@ impl Reader<'_> {
                     reason = "bounds of inputs are compared as floating point numbers"
                 )]
                 Resolved::Int(value) => return Some(Spanned::new(value as f64, node.span)),
-                Resolved::Float(value) if value.is_finite() => return Some(Spanned::new(value, node.span)),
+                Resolved::Float(value) => return Some(Spanned::new(value, node.span)),
                 _ => {}
             }
         }
@@ -136,7 +137,7 @@ impl Reader<'_> {
                     Diagnostic::new(
                         Code::BadChoice,
                         node.span,
-                        format!("`{text}` is not a value of `{key}`"),
+                        format!("`{}` is not a value of `{key}`", excerpt(text)),
                     )
                     .did_you_mean(text, words.iter().copied())
                     .help(format!("the values are {}", list())),
@@ -194,13 +195,21 @@ impl Reader<'_> {
             self.wrong_type(node, "a regular expression");
             return None;
         };
+        self.regexes += regex_effort(text);
+        if self.regexes > MOST_REGEX_EFFORT {
+            self.report(
+                Diagnostic::new(Code::TooComplex, node.span, "the file has too many regular expressions")
+                    .help(
+                        "use fewer of them, or simpler ones; classes such as `\\w`, and `(?i)`, count most",
+                    ),
+            );
+            return None;
+        }
         match Pattern::parse(text) {
             Ok(pattern) => Some(Spanned::new(pattern, node.span)),
             Err(bad) => {
-                let at = Span::new(
-                    node.position(self.source, bad.range.start),
-                    node.position(self.source, bad.range.end),
-                );
+                let positions = node.positions(self.source);
+                let at = Span::new(positions.of(bad.range.start), positions.of(bad.range.end));
                 self.report(
                     Diagnostic::new(Code::BadRegex, at, format!("this regular expression cannot be used: {bad}"))
                         .help("abide matches in linear time: no look-around, no back-references; write it in single quotes"),

@@ -2,9 +2,12 @@
 
 use super::Reader;
 use crate::yaml::Node;
+use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::source::Spanned;
 use abide_core::value::{Expression, Template};
-use std::cell::OnceCell;
+
+/// How many placeholders a file may have: more of them would fill the memory.
+const MOST_PLACEHOLDERS: usize = 200_000;
 
 impl Reader<'_> {
     /// Reads text with placeholders.
@@ -13,11 +16,23 @@ impl Reader<'_> {
             self.wrong_type(node, "text");
             return None;
         };
-        // Most texts hold nothing that has a position of its own.
-        let positions = OnceCell::new();
-        let position = |offset| positions.get_or_init(|| node.positions(self.source)).at(offset);
-        match Template::parse(text, &position) {
-            Ok(template) => Some(Spanned::new(template, node.span)),
+        let positions = node.positions(self.source);
+        match Template::parse(text, &|offset| positions.of(offset)) {
+            Ok(template) => {
+                self.placeholders += template.placeholders().len();
+                if self.placeholders > MOST_PLACEHOLDERS {
+                    self.report(
+                        Diagnostic::new(
+                            Code::TooComplex,
+                            node.span,
+                            format!("the file has more than {MOST_PLACEHOLDERS} placeholders"),
+                        )
+                        .help("split the ability with `workflow` steps"),
+                    );
+                    return None;
+                }
+                Some(Spanned::new(template, node.span))
+            }
             Err(problems) => {
                 for problem in problems {
                     self.report(problem.into());
@@ -49,7 +64,7 @@ impl Reader<'_> {
             _ => (text, 0),
         };
         let positions = node.positions(self.source);
-        match Expression::parse_mapped(text, &|offset| positions.at(skipped + offset)) {
+        match Expression::parse_mapped(text, &|offset| positions.of(skipped + offset)) {
             Ok(expression) => Some(Spanned::new(expression, node.span)),
             Err(problem) => {
                 self.report(problem.into());

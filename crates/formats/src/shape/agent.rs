@@ -15,7 +15,12 @@ pub static AGENT: Record = Record {
         Key::optional("model", Shape::Text, "The model it uses, as `provider/model`."),
         Key::optional(
             "tools",
-            Shape::AnyOf(&[Shape::Text, Shape::List(&Shape::Text, 0), Shape::Map("^.+$", &Shape::Bool)]),
+            Shape::AnyOf(&[
+                Shape::Text,
+                Shape::List(&Shape::Text, 0),
+                Shape::Map("^.+$", &Shape::Bool),
+                Shape::Nothing,
+            ]),
             "The tools it has: names separated by commas, a list, or a mapping from names to true or false.",
         ),
         Key::optional(

@@ -45,7 +45,7 @@ pub static ABILITIES: Record = Record {
         .default("strict"),
         Key::optional(
             "directories",
-            Shape::List(&Shape::Text, 0),
+            Shape::OneOrMany(&Shape::Text),
             "More folders with abilities, after the project's and the user's; relative to the project's root, `~/` is the home folder.",
         ),
     ]],
@@ -61,7 +61,7 @@ pub static SKILLS: Record = Record {
             .default("true"),
         Key::optional(
             "directories",
-            Shape::List(&Shape::Text, 0),
+            Shape::OneOrMany(&Shape::Text),
             "More folders with skills; relative to the project's root, `~/` is the home folder.",
         ),
     ]],

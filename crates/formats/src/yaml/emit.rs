@@ -116,10 +116,6 @@ fn inline(out: &mut String, value: &Value) {
             }
             out.push('}');
         }
-        Value::Float(number) if number.is_nan() => out.push_str(".nan"),
-        Value::Float(number) if number.is_infinite() => {
-            out.push_str(if *number > 0.0 { ".inf" } else { "-.inf" });
-        }
         other => {
             // Writing to a string cannot fail.
             let _ = write!(out, "{other}");

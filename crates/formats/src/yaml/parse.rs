@@ -1,17 +1,20 @@
 //! Events → tree, within bounds.
 
 use super::{Content, Node, Scalar, Style};
-use abide_core::diagnostic::{Code, Diagnostic};
+use crate::text::LARGEST_FILE;
+use abide_core::diagnostic::{Code, Diagnostic, Problems, excerpt};
 use abide_core::source::Span;
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError};
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// How deep collections may be nested.
 const DEEPEST: usize = 64;
 /// How many nodes a file may have, aliases expanded.
-const MOST_NODES: usize = 1_000_000;
-/// How many problems of one file are kept; more would help nobody.
-const MOST_PROBLEMS: usize = 200;
+const MOST_NODES: usize = 600_000;
+/// How many bytes of text the aliases of a file may add to it.
+const MOST_ALIASED: usize = LARGEST_FILE;
 
 /// A parsed file: its one document, and what is wrong with it as YAML.
 #[derive(Debug)]
@@ -24,37 +27,69 @@ pub struct Document<'a> {
 
 /// Parses a text that holds one YAML document.
 pub fn parse(source: &str) -> Document<'_> {
-    let mut builder =
-        Builder { source, stack: Vec::new(), anchors: HashMap::new(), nodes: 0, problems: Vec::new() };
+    let mut builder = Builder {
+        source,
+        stack: Vec::new(),
+        anchors: HashMap::new(),
+        nodes: 0,
+        aliased: 0,
+        problems: Problems::default(),
+    };
     let root = match builder.build() {
         Ok(root) => root,
         Err(problem) => {
             // Quotes around the template would be the wrong advice when what follows it broke the file.
-            builder.problems.retain(|earlier| {
-                earlier.code != Code::UnquotedTemplate
-                    || earlier.at.map(|at| at.end) != problem.at.map(|at| at.start)
+            builder.problems.retract_while(|earlier| {
+                earlier.code == Code::UnquotedTemplate
+                    && earlier.at.map(|at| at.end) == problem.at.map(|at| at.start)
             });
             builder.problems.push(*problem);
             None
         }
     };
-    Document { root, problems: builder.problems }
+    Document { root, problems: builder.problems.into() }
 }
 
 struct Builder<'a> {
     source: &'a str,
     stack: Vec<Open<'a>>,
-    anchors: HashMap<usize, (Node<'a>, usize)>,
+    anchors: HashMap<usize, Anchor<'a>>,
     nodes: usize,
-    problems: Vec<Diagnostic>,
+    /// How many bytes of text aliases have added.
+    aliased: usize,
+    problems: Problems,
+}
+
+/// A value that aliases may repeat, and what that costs.
+struct Anchor<'a> {
+    node: Node<'a>,
+    size: Size,
+}
+
+/// What a value adds to a file.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    /// Values, itself included.
+    nodes: usize,
+    /// Bytes of text.
+    text: usize,
+    /// Collections inside each other, itself included.
+    depth: usize,
+}
+
+impl Size {
+    fn add(&mut self, inside: Self) {
+        self.nodes += inside.nodes;
+        self.text += inside.text;
+        self.depth = self.depth.max(inside.depth + 1);
+    }
 }
 
 /// A collection that has started and not ended.
 struct Open<'a> {
     start: usize,
     anchor: usize,
-    /// How many nodes the file had when this collection started, to know its size when it ends.
-    nodes_before: usize,
+    size: Size,
     items: Items<'a>,
 }
 
@@ -93,9 +128,10 @@ impl<'a> Builder<'a> {
                         None => style,
                     };
                     self.count(1, place)?;
+                    let size = Size { nodes: 1, text: text.len(), depth: 0 };
                     let node = Node { span: place, content: Content::Scalar(Scalar { text, style }) };
-                    self.remember(anchor, &node, 1);
-                    Some(node)
+                    self.remember(anchor, &node, size)?;
+                    Some((node, size))
                 }
                 Event::SequenceStart(_, anchor, tag) => {
                     if let Some(tag) = tag {
@@ -111,7 +147,7 @@ impl<'a> Builder<'a> {
                     self.open(place, anchor, Items::Mapping { entries: Vec::new(), key: None })?;
                     None
                 }
-                Event::SequenceEnd | Event::MappingEnd => self.close(place),
+                Event::SequenceEnd | Event::MappingEnd => self.close(place)?,
                 Event::Alias(anchor) => Some(self.alias(anchor, place)?),
                 Event::DocumentStart(..) if root.is_some() => {
                     let problem =
@@ -121,17 +157,11 @@ impl<'a> Builder<'a> {
                 }
                 _ => None,
             };
-            if let Some(node) = finished {
-                root = self.place(node).or(root);
+            if let Some((node, size)) = finished {
+                root = self.place(node, size).or(root);
             }
         }
         Ok(root)
-    }
-
-    fn report(&mut self, problem: Diagnostic) {
-        if self.problems.len() < MOST_PROBLEMS {
-            self.problems.push(problem);
-        }
     }
 
     fn count(&mut self, more: usize, at: Span) -> Result<(), Stop> {
@@ -146,18 +176,32 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Counts what is about to be copied, so that a bomb costs nothing.
+    fn count_copy(&mut self, size: Size, at: Span) -> Result<(), Stop> {
+        self.count(size.nodes, at)?;
+        self.aliased += size.text;
+        if self.aliased > MOST_ALIASED {
+            let message = format!("the aliases of the file add more than {MOST_ALIASED} bytes to it");
+            return Err(Box::new(
+                Diagnostic::new(Code::TooComplex, at, message).help("write fewer aliases (`*name`)"),
+            ));
+        }
+        Ok(())
+    }
+
     fn open(&mut self, at: Span, anchor: usize, items: Items<'a>) -> Result<(), Stop> {
         // The parser bounds flow and block nesting apart; this bounds them together.
         if self.stack.len() >= DEEPEST {
             return Err(Box::new(too_deep(at)));
         }
         self.count(1, at)?;
-        self.stack.push(Open { start: at.start as usize, anchor, nodes_before: self.nodes - 1, items });
+        let size = Size { nodes: 1, text: 0, depth: 1 };
+        self.stack.push(Open { start: at.start as usize, anchor, size, items });
         Ok(())
     }
 
-    fn close(&mut self, at: Span) -> Option<Node<'a>> {
-        let open = self.stack.pop()?;
+    fn close(&mut self, at: Span) -> Result<Option<(Node<'a>, Size)>, Stop> {
+        let Some(open) = self.stack.pop() else { return Ok(None) };
         let node = match open.items {
             Items::Sequence(items) => {
                 // A block list ends where its last item ends; a flow list at its bracket.
@@ -170,8 +214,8 @@ impl<'a> Builder<'a> {
             }
             Items::Mapping { entries, .. } => self.mapping(open.start, at, entries),
         };
-        self.remember(open.anchor, &node, self.nodes - open.nodes_before);
-        Some(node)
+        self.remember(open.anchor, &node, open.size)?;
+        Ok(Some((node, open.size)))
     }
 
     fn mapping(&mut self, start: usize, at: Span, mut entries: Vec<(Node<'a>, Node<'a>)>) -> Node<'a> {
@@ -186,7 +230,11 @@ impl<'a> Builder<'a> {
             && written.starts_with("{{")
             && written.ends_with("}}")
         {
-            self.report(
+            // What YAML made of its inside is beside the point.
+            self.problems.retract_while(|inside| {
+                inside.at.is_some_and(|at| span.start <= at.start && at.end <= span.end)
+            });
+            self.problems.push(
                 Diagnostic::new(Code::UnquotedTemplate, span, "this template stands without quotes")
                     .label("YAML reads `{{` as a mapping inside a mapping")
                     .help("abide understands it; write it in quotes, so that every other tool does too")
@@ -194,6 +242,9 @@ impl<'a> Builder<'a> {
             );
             let scalar = Scalar { text: written.into(), style: Style::Template };
             return Node { span, content: Content::Scalar(scalar) };
+        }
+        if entries.iter().any(|(key, _)| key.text().is_none()) {
+            self.drop_nameless(&mut entries);
         }
         if entries.iter().any(|(key, _)| is_merge(key)) {
             entries = self.merged(entries);
@@ -218,23 +269,37 @@ impl<'a> Builder<'a> {
                         }
                     }
                 }
-                _ => self.report(
+                _ => self.problems.push(
                     Diagnostic::new(Code::WrongType, value.span, "`<<` merges mappings")
                         .related(key.span, "this key asks for a merge")
                         .help("write `<<: *name`, where `&name` stands before a mapping"),
                 ),
             }
         }
-        for merged in sources {
-            for (key, value) in merged {
-                let known =
-                    key.text().is_some_and(|name| own.iter().any(|(own, _)| own.text() == Some(name)));
-                if !known {
-                    own.push((key, value));
-                }
+        let mut names: HashSet<Cow<'a, str>> = own.iter().filter_map(|(key, _)| name(key)).collect();
+        for (key, value) in sources.into_iter().flatten() {
+            if name(&key).is_some_and(|name| names.insert(name)) {
+                own.push((key, value));
             }
         }
         own
+    }
+
+    /// Removes keys that are lists or mappings, which no format of ours has a use for.
+    fn drop_nameless(&mut self, entries: &mut Vec<(Node<'a>, Node<'a>)>) {
+        entries.retain(|(key, _)| {
+            if key.text().is_none() {
+                self.problems.push(
+                    Diagnostic::new(
+                        Code::WrongType,
+                        key.span,
+                        format!("a key must be a word, not {}", key.kind()),
+                    )
+                    .help("if it is a template, put it in quotes"),
+                );
+            }
+            key.text().is_some()
+        });
     }
 
     fn drop_duplicates(&mut self, entries: &mut Vec<(Node<'a>, Node<'a>)>) {
@@ -250,48 +315,50 @@ impl<'a> Builder<'a> {
         if !duplicate {
             return;
         }
-        let mut seen: HashMap<String, Span> = HashMap::new();
-        let mut problems = Vec::new();
+        let mut seen: HashMap<Cow<'a, str>, Span> = HashMap::with_capacity(entries.len());
         entries.retain(|(key, _)| {
-            let Some(name) = key.text() else { return true };
-            match seen.get(name) {
-                Some(first) => {
-                    problems.push(
+            let Some(name) = name(key) else { return true };
+            match seen.entry(name) {
+                Entry::Occupied(first) => {
+                    let name = excerpt(first.key());
+                    self.problems.push(
                         Diagnostic::new(Code::DuplicateKey, key.span, format!("`{name}` is given twice"))
                             .label("the second one")
-                            .related(*first, "the first one")
+                            .related(*first.get(), "the first one")
                             .help("keep one of them"),
                     );
                     false
                 }
-                None => {
-                    seen.insert(name.to_owned(), key.span);
+                Entry::Vacant(place) => {
+                    place.insert(key.span);
                     true
                 }
             }
         });
-        for problem in problems {
-            self.report(problem);
-        }
     }
 
-    fn remember(&mut self, anchor: usize, node: &Node<'a>, size: usize) {
+    fn remember(&mut self, anchor: usize, node: &Node<'a>, size: Size) -> Result<(), Stop> {
         if anchor != 0 {
-            self.anchors.insert(anchor, (node.clone(), size));
+            self.count_copy(size, node.span)?;
+            self.anchors.insert(anchor, Anchor { node: node.clone(), size });
         }
+        Ok(())
     }
 
-    fn alias(&mut self, anchor: usize, at: Span) -> Result<Node<'a>, Stop> {
-        let Some((_, size)) = self.anchors.get(&anchor) else {
+    fn alias(&mut self, anchor: usize, at: Span) -> Result<(Node<'a>, Size), Stop> {
+        let Some(Anchor { size, .. }) = self.anchors.get(&anchor) else {
             // An alias inside its own anchor: the value would contain itself.
             return Err(Box::new(
                 Diagnostic::new(Code::TooComplex, at, "this alias stands inside the value that it names")
                     .help("a value cannot contain itself"),
             ));
         };
-        // Counted before it is copied, so that a bomb costs nothing.
-        self.count(*size, at)?;
-        Ok(self.anchors[&anchor].0.clone())
+        let size = *size;
+        self.count_copy(size, at)?;
+        if self.stack.len() + size.depth > DEEPEST {
+            return Err(Box::new(too_deep(at)));
+        }
+        Ok((self.anchors[&anchor].node.clone(), size))
     }
 
     fn check_tag(&mut self, tag: &granit_parser::Tag, style: Style, at: Span) -> Style {
@@ -300,9 +367,13 @@ impl<'a> Builder<'a> {
             Some("int" | "float" | "bool" | "null" | "seq" | "map") => style,
             _ => {
                 let written = tag.original();
-                self.report(
-                    Diagnostic::new(Code::Tag, at, format!("the tag `{written}` is not allowed here"))
-                        .help("remove the tag: definitions are plain data"),
+                self.problems.push(
+                    Diagnostic::new(
+                        Code::Tag,
+                        at,
+                        format!("the tag `{}` is not allowed here", excerpt(&written)),
+                    )
+                    .help("remove the tag: definitions are plain data"),
                 );
                 style
             }
@@ -310,7 +381,10 @@ impl<'a> Builder<'a> {
     }
 
     /// Puts a finished node where it belongs; returns it if it is the whole document.
-    fn place(&mut self, node: Node<'a>) -> Option<Node<'a>> {
+    fn place(&mut self, node: Node<'a>, size: Size) -> Option<Node<'a>> {
+        if let Some(open) = self.stack.last_mut() {
+            open.size.add(size);
+        }
         match self.stack.last_mut() {
             None => return Some(node),
             Some(Open { items: Items::Sequence(items), .. }) => items.push(node),
@@ -347,6 +421,14 @@ impl<'a> Builder<'a> {
 
 fn is_merge(key: &Node<'_>) -> bool {
     matches!(&key.content, Content::Scalar(Scalar { text, style: Style::Plain }) if text == "<<")
+}
+
+/// Returns the text of a key, borrowed from the file where it can be.
+fn name<'a>(key: &Node<'a>) -> Option<Cow<'a, str>> {
+    match &key.content {
+        Content::Scalar(scalar) => Some(scalar.text.clone()),
+        _ => None,
+    }
 }
 
 fn too_deep(at: Span) -> Diagnostic {
@@ -413,7 +495,7 @@ mod tests {
                 &["a", &level.to_string(), ": &a", &level.to_string(), " [", &items, "]\n"].concat(),
             );
         }
-        assert_eq!(messages(&source), ["E0105 the file expands to more than 1000000 values"]);
+        assert_eq!(messages(&source), ["E0105 the file expands to more than 600000 values"]);
     }
 
     #[test]

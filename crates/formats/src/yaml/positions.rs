@@ -1,92 +1,112 @@
 //! From an offset in a scalar's text back to the offset in the file.
 //!
 //! The text of a scalar is not the bytes of the file: block scalars lose their indentation, quoted ones
-//! their escapes. Positions are needed only for messages, so they are computed when one is written.
+//! their escapes. A template asks for the place of each of its names, so what answers is prepared once:
+//! however long the text is, an answer takes the same time.
 
-use super::{Node, Style};
+use super::{Content, Node, Style};
+use std::cell::OnceCell;
 
-/// How the text of one scalar lies in its file.
-#[derive(Debug)]
-pub enum Positions<'a> {
-    /// The text is written as it is, from this offset on.
-    Plain(usize),
-    /// Line by line: where each line starts in the text, and where in the file.
+/// How far apart the places are that are remembered of a text with escapes.
+const STRIDE: usize = 64;
+
+/// The way from a scalar's text to the file.
+pub struct Positions<'n> {
+    source: &'n str,
+    start: usize,
+    written: &'n str,
+    text: &'n str,
+    style: Style,
+    /// Computed when the first place is asked for, because most texts have no placeholder.
+    way: OnceCell<Way>,
+}
+
+enum Way {
+    /// Byte for byte, from here on.
+    Same(usize),
+    /// Where each line starts, in the text and in the file.
     Lines(Vec<(usize, usize)>),
-    /// The file has more than the text: escapes, or line ends that were folded.
-    Aligned {
-        /// Where the scalar starts.
-        start: usize,
-        /// The scalar as the file has it.
-        written: &'a str,
-        /// What it means.
-        text: &'a str,
-    },
+    /// Where every [`STRIDE`]th byte stands in the file.
+    Marks(Vec<usize>),
 }
 
 impl Node<'_> {
-    /// Returns the file offset of byte `offset` of this scalar's text.
-    ///
-    /// Exact for every style but folded and escaped text, where it is the nearest place that reads the same.
-    pub fn position(&self, source: &str, offset: usize) -> usize {
-        self.positions(source).at(offset)
-    }
-
-    /// Returns how this scalar's text lies in the file, to look up several offsets.
-    pub fn positions<'a>(&'a self, source: &'a str) -> Positions<'a> {
-        let start = self.span.start as usize;
-        let end = self.span.end as usize;
-        let (Some(written), super::Content::Scalar(scalar)) = (source.get(start..end), &self.content) else {
-            return Positions::Aligned { start, written: "", text: "" };
+    /// Returns the way from this scalar's text to its place in the file.
+    pub fn positions<'t>(&'t self, source: &'t str) -> Positions<'t> {
+        let start = source.floor_char_boundary(self.span.start as usize);
+        let written = source.get(start..self.span.end as usize).unwrap_or_default();
+        let (text, style): (&str, _) = match &self.content {
+            Content::Scalar(scalar) => (&scalar.text, scalar.style),
+            _ => ("", Style::Plain),
         };
-        let text: &str = &scalar.text;
-        match scalar.style {
-            Style::Plain | Style::Template if written == text => Positions::Plain(start),
-            Style::Quoted if written.len() == text.len() + 2 && &written[1..=text.len()] == text => {
-                Positions::Plain(start + 1)
-            }
-            Style::Literal => Positions::Lines(lines(source, start, written, text)),
-            _ => Positions::Aligned { start, written, text },
-        }
+        Positions { source, start, written, text, style, way: OnceCell::new() }
     }
 }
 
 impl Positions<'_> {
-    /// Returns the file offset of a byte of the text.
-    pub fn at(&self, offset: usize) -> usize {
-        match self {
-            Self::Plain(start) => start + offset,
-            Self::Lines(lines) => {
-                let line = lines.partition_point(|(in_text, _)| *in_text <= offset).saturating_sub(1);
-                lines.get(line).map_or(0, |(in_text, in_file)| in_file + offset - in_text)
+    /// Returns the file offset of byte `offset` of the text.
+    ///
+    /// Exact for every style but folded and escaped text, where it is the nearest place that reads the same.
+    /// It is always the start of a character within the scalar, or its end.
+    pub fn of(&self, offset: usize) -> usize {
+        let offset = offset.min(self.text.len());
+        let inside = match self.way.get_or_init(|| self.find_way()) {
+            Way::Same(first) => first + offset,
+            Way::Lines(lines) => {
+                let line = lines.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+                lines.get(line).map_or(0, |(start, written)| written + (offset - start))
             }
-            Self::Aligned { start, written, text } => {
-                start + aligned(written, &text.as_bytes()[..offset.min(text.len())])
+            Way::Marks(marks) => {
+                let mark = offset / STRIDE;
+                let from = mark * STRIDE;
+                self.follow(marks.get(mark).copied().unwrap_or(0), &self.text.as_bytes()[from..offset])
             }
-        }
+        };
+        self.source.floor_char_boundary(self.start + inside.min(self.written.len()))
     }
-}
 
-/// Pairs the lines of a literal block with those of the file, each being indented as the first one is.
-fn lines(source: &str, start: usize, written: &str, text: &str) -> Vec<(usize, usize)> {
-    let indent = start - source[..start].rfind('\n').map_or(0, |found| found + 1);
-    let ends = |text: &str| text.match_indices('\n').map(|(found, _)| found + 1).collect::<Vec<_>>();
-    let in_file = ends(written).into_iter().map(|line| start + (line + indent).min(written.len()));
-    let end = start + written.len();
-    let rest = ends(text).into_iter().zip(in_file.chain(std::iter::repeat(end)));
-    std::iter::once((0, start)).chain(rest).collect()
-}
-
-/// Maps an offset by reading both texts side by side and skipping what only the file has.
-fn aligned(written: &str, before: &[u8]) -> usize {
-    let written = written.as_bytes();
-    let mut position = usize::from(matches!(written.first(), Some(b'"' | b'\'')));
-    for wanted in before {
-        match written[position.min(written.len())..].iter().take(64).position(|byte| byte == wanted) {
-            Some(skipped) => position += skipped + 1,
-            None => position += 1,
+    fn find_way(&self) -> Way {
+        let (written, text) = (self.written, self.text);
+        if written == text {
+            return Way::Same(0);
         }
+        if self.style == Style::Quoted && written.get(1..=text.len()) == Some(text) {
+            return Way::Same(1);
+        }
+        if self.style == Style::Literal {
+            return Way::Lines(self.lines());
+        }
+        let mut position = usize::from(written.starts_with(['"', '\'']));
+        let mut marks = Vec::with_capacity(text.len() / STRIDE + 1);
+        for chunk in text.as_bytes().chunks(STRIDE) {
+            marks.push(position);
+            position = self.follow(position, chunk);
+        }
+        marks.push(position);
+        Way::Marks(marks)
     }
-    position.min(written.len())
+
+    /// Pairs the lines of a literal block, each written line being indented as the first one is.
+    fn lines(&self) -> Vec<(usize, usize)> {
+        let indent = self.start - self.source[..self.start].rfind('\n').map_or(0, |found| found + 1);
+        let after = |(found, _): (usize, &str)| found + 1;
+        let starts = self.text.match_indices('\n').map(after);
+        let written = self.written.match_indices('\n').map(|found| after(found) + indent);
+        std::iter::once((0, 0)).chain(starts.zip(written)).collect()
+    }
+
+    /// Reads both texts side by side and skips what only the file has.
+    fn follow(&self, mut position: usize, text: &[u8]) -> usize {
+        let written = self.written.as_bytes();
+        for wanted in text {
+            let rest = written.get(position..).unwrap_or_default();
+            position += match rest.iter().take(STRIDE).position(|byte| byte == wanted) {
+                Some(skipped) => skipped + 1,
+                None => 1,
+            };
+        }
+        position.min(written.len())
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +128,22 @@ mod tests {
         ] {
             let node = document.root.as_ref().unwrap().get(key).unwrap();
             let offset = node.text().unwrap().find(name).unwrap();
-            assert_eq!(node.position(source, offset), source.find(name).unwrap(), "{name}");
+            assert_eq!(node.positions(source).of(offset), source.find(name).unwrap(), "{name}");
+        }
+    }
+
+    #[test]
+    fn places_are_starts_of_characters_even_where_the_texts_differ() {
+        for source in
+            ["!!str éa\n  b", "\"\\u00e9é\\té\"", "|\n  é\n\n    é\n", ">\n é\n é\n\n é\n", "é\n\n é"]
+        {
+            let document = parse(source);
+            let node = document.root.as_ref().unwrap();
+            let positions = node.positions(source);
+            for offset in 0..=node.text().unwrap().len() + 1 {
+                let place = positions.of(offset);
+                assert!(source.is_char_boundary(place), "{source:?} {offset}");
+            }
         }
     }
 }

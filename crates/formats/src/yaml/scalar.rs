@@ -13,7 +13,7 @@ pub enum Resolved {
     Int(i64),
     /// A number with a fraction or an exponent, or a whole number that is too large.
     Float(f64),
-    /// Anything else; `yes`, `no`, `on` and `off` are text.
+    /// Anything else; `yes`, `no`, `on` and `off` are text, and so are `.inf` and `.nan`, which JSON lacks.
     Text,
 }
 
@@ -42,9 +42,6 @@ fn resolve_plain(text: &str) -> Resolved {
         "" | "~" | "null" | "Null" | "NULL" => return Resolved::Null,
         "true" | "True" | "TRUE" => return Resolved::Bool(true),
         "false" | "False" | "FALSE" => return Resolved::Bool(false),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Resolved::Float(f64::INFINITY),
-        "-.inf" | "-.Inf" | "-.INF" => return Resolved::Float(f64::NEG_INFINITY),
-        ".nan" | ".NaN" | ".NAN" => return Resolved::Float(f64::NAN),
         _ => {}
     }
     let first = text.as_bytes()[0];
@@ -61,10 +58,15 @@ fn resolve_plain(text: &str) -> Resolved {
     if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return match text.parse() {
             Ok(number) => Resolved::Int(number),
-            Err(_) => text.parse().map_or(Resolved::Text, Resolved::Float),
+            Err(_) => float(text),
         };
     }
-    if is_float(digits) { text.parse().map_or(Resolved::Text, Resolved::Float) } else { Resolved::Text }
+    if is_float(digits) { float(text) } else { Resolved::Text }
+}
+
+/// Returns a number that JSON has, too: what is too large for one stays text.
+fn float(text: &str) -> Resolved {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).map_or(Resolved::Text, Resolved::Float)
 }
 
 /// Tells whether the text is `[0-9]* [. [0-9]*] [e[+-][0-9]+]` with at least one digit before the exponent.
@@ -111,6 +113,9 @@ mod tests {
             ("+", Resolved::Text),
             ("v1", Resolved::Text),
             ("12:30", Resolved::Text),
+            (".nan", Resolved::Text),
+            ("-.inf", Resolved::Text),
+            ("1e999", Resolved::Text),
             ("0x", Resolved::Text),
         ] {
             assert_eq!(resolve_plain(text), meaning, "{text:?}");

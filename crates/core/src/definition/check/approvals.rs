@@ -1,9 +1,10 @@
 //! Answers of an approval that nobody could ever give.
 
-use crate::definition::{Ability, ApprovalStep, StepKind};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::definition::{Ability, Answer, ApprovalStep, StepKind};
+use crate::diagnostic::{Code, Diagnostic, Problems, excerpt};
+use std::collections::HashMap;
 
-pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, problems: &mut Problems) {
     for step in &ability.steps {
         if let StepKind::Approval(approval) = &step.kind {
             options(approval, problems);
@@ -11,27 +12,34 @@ pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-fn options(approval: &ApprovalStep, problems: &mut Vec<Diagnostic>) {
-    for (index, option) in approval.options.iter().enumerate() {
-        let earlier = &approval.options[..index];
-        if let Some(first) = earlier.iter().find(|earlier| earlier.value.value == option.value.value) {
+fn options(approval: &ApprovalStep, problems: &mut Problems) {
+    let mut values: HashMap<&str, &Answer> = HashMap::new();
+    let mut labels: HashMap<String, &Answer> = HashMap::new();
+    for option in &approval.options {
+        let same_value = *values.entry(&option.value).or_insert(option);
+        let same_label = *labels.entry(option.label.to_lowercase()).or_insert(option);
+        if !std::ptr::eq(same_value, option) {
+            let first = same_value;
             problems.push(
                 Diagnostic::new(
                     Code::UnreachableOption,
                     option.value.span,
-                    format!("the answer `{}` is already given by `{}`", *option.value, *first.label),
+                    format!(
+                        "the answer `{}` is already given by `{}`",
+                        excerpt(&option.value),
+                        excerpt(&first.label)
+                    ),
                 )
                 .related(first.value.span, "the same answer")
                 .help("give each option its own `value`"),
             );
-        } else if let Some(first) =
-            earlier.iter().find(|earlier| earlier.label.to_lowercase() == option.label.to_lowercase())
-        {
+        } else if !std::ptr::eq(same_label, option) {
+            let first = same_label;
             problems.push(
                 Diagnostic::new(
                     Code::UnreachableOption,
                     option.label.span,
-                    format!("two options are labelled `{}`", *option.label),
+                    format!("two options are labelled `{}`", excerpt(&option.label)),
                 )
                 .related(first.label.span, "the first one")
                 .help("a human could not tell them apart: give each its own `label`"),
@@ -45,7 +53,7 @@ fn options(approval: &ApprovalStep, problems: &mut Vec<Diagnostic>) {
             Diagnostic::new(
                 Code::UnreachableOption,
                 only.label.span,
-                format!("`{}` is the only option, so nobody can say no", *only.label),
+                format!("`{}` is the only option, so nobody can say no", excerpt(&only.label)),
             )
             .help("add an option with `value: rejected`"),
         );

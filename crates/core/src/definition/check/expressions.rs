@@ -4,12 +4,14 @@ use super::Steps;
 use crate::definition::{
     Ability, Argument, Environment, Input, InputType, Items, Step, StepKind, Validation,
 };
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::Span;
-use crate::value::expression::{Path, RecordType, Scope, Type};
+use crate::value::effort::MOST_REGEX_EFFORT;
+use crate::value::expression::{Effort, Path, RecordType, Scope, Type};
 use crate::value::template::Placeholder;
 use crate::value::{Expression, Template, Value};
 use smol_str::SmolStr;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -114,10 +116,13 @@ fn arguments(
     })
 }
 
-pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Problems) {
     let mut names: Option<Names> = None;
     for step in &ability.steps {
         for text in texts(step) {
+            if problems.is_full() {
+                return;
+            }
             let names = names.get_or_insert_with(|| Names::of(ability, steps));
             let instance = step.for_each.is_some() && text.role != Role::Before;
             let own = (instance && text.role == Role::After).then_some(step);
@@ -166,7 +171,13 @@ fn not_a_list(at: Span, found: &Type) -> Diagnostic {
 struct Names {
     inputs: Type,
     steps: Arc<StepTypes>,
+    /// What is left of the effort that one ability may take.
+    words: Cell<usize>,
+    regexes: Cell<usize>,
 }
+
+/// How many pairs of words are compared for one ability.
+const MOST_WORDS: usize = 20_000_000;
 
 /// The names that one text of one step sees.
 struct StepScope<'a> {
@@ -210,6 +221,16 @@ impl Scope for StepScope<'_> {
         of_instances
             .then_some("`item` and `index` exist only in steps with `for_each`, and not in their `when`")
     }
+
+    fn spend(&self, effort: Effort) -> bool {
+        let (purse, asked) = match effort {
+            Effort::Regex(asked) => (&self.names.regexes, asked),
+            Effort::Words(asked) => (&self.names.words, asked),
+        };
+        let left = purse.get().checked_sub(asked);
+        purse.set(left.unwrap_or(0));
+        left.is_some()
+    }
 }
 
 /// What a run tells about itself.
@@ -228,6 +249,8 @@ impl Names {
         Self {
             inputs: Type::Record(Arc::new(InputTypes(inputs))),
             steps: Arc::new(StepTypes { types, order, whole: steps == Steps::All }),
+            words: Cell::new(MOST_WORDS),
+            regexes: Cell::new(MOST_REGEX_EFFORT),
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::Steps;
 use super::expressions::texts;
 use crate::definition::{Ability, Step};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::Span;
 
 /// One step waits for another.
@@ -33,35 +33,50 @@ pub enum DependencyKind {
 /// Returns what each step waits for, by position; each other step at most once, `needs` first.
 pub fn dependencies(ability: &Ability) -> Vec<Vec<Dependency>> {
     let positions = Positions::of(ability);
-    ability.steps.iter().enumerate().map(|(index, step)| of_step(index, step, &positions)).collect()
+    Finder::all(ability, &positions)
 }
 
-fn of_step(index: usize, step: &Step, positions: &Positions<'_>) -> Vec<Dependency> {
-    let mut found: Vec<Dependency> = Vec::new();
-    let mut add = |on: usize, kind, span| {
-        if !found.iter().any(|known| known.on == on) {
-            found.push(Dependency { on, kind, span });
-        }
-    };
-    for need in &step.needs {
-        if let Some(on) = positions.get(need.as_str()) {
-            add(on, DependencyKind::Needs, need.span);
-        }
+/// Finds what one step after the other waits for.
+struct Finder<'a> {
+    positions: &'a Positions<'a>,
+    /// For each step, the last one that was found to wait for it: a step may wait for thousands.
+    found_by: Vec<Option<usize>>,
+}
+
+impl Finder<'_> {
+    fn all(ability: &Ability, positions: &Positions<'_>) -> Vec<Vec<Dependency>> {
+        let mut finder = Finder { positions, found_by: vec![None; ability.steps.len()] };
+        ability.steps.iter().enumerate().map(|(index, step)| finder.of_step(index, step)).collect()
     }
-    for text in texts(step) {
-        for path in text.references() {
-            let mut segments = path.segments().iter();
-            let is_step = segments.next().is_some_and(|root| root.name == "steps");
-            if let Some(segment) = segments.next().filter(|_| is_step)
+
+    fn of_step(&mut self, index: usize, step: &Step) -> Vec<Dependency> {
+        let positions = self.positions;
+        let mut found: Vec<Dependency> = Vec::new();
+        let mut add = |on: usize, kind, span| {
+            if self.found_by[on].replace(index) != Some(index) {
+                found.push(Dependency { on, kind, span });
+            }
+        };
+        for need in &step.needs {
+            if let Some(on) = positions.get(need.as_str()) {
+                add(on, DependencyKind::Needs, need.span);
+            }
+        }
+        for text in texts(step) {
+            for path in text.references() {
+                let mut segments = path.segments().iter();
+                let is_step = segments.next().is_some_and(|root| root.name == "steps");
+                if let Some(segment) = segments.next().filter(|_| is_step)
                 && let Some(on) = positions.get(segment.name.as_str())
                 // A step sees its own results in `repeat.until` and in its evidence: that is no circle.
                 && !(on == index && text.sees_itself())
-            {
-                add(on, DependencyKind::Uses, path.span());
+                {
+                    add(on, DependencyKind::Uses, path.span());
+                }
             }
         }
+        found
     }
-    found
 }
 
 /// Where the steps stand, by id.
@@ -84,7 +99,7 @@ impl<'a> Positions<'a> {
     }
 }
 
-pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Problems) {
     let positions = Positions::of(ability);
     for (index, step) in ability.steps.iter().enumerate() {
         if let Some(first) = positions.get(step.id.as_str()).filter(|first| *first != index) {
@@ -99,6 +114,9 @@ pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnost
             );
         }
         for need in &step.needs {
+            if problems.is_full() {
+                return;
+            }
             if steps == Steps::All && positions.get(need.as_str()).is_none() {
                 let known =
                     ability.steps.iter().map(|step| step.id.as_str()).filter(|id| *id != step.id.as_str());
@@ -114,9 +132,11 @@ pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Vec<Diagnost
             }
         }
     }
-    let dependencies: Vec<Vec<Dependency>> =
-        ability.steps.iter().enumerate().map(|(index, step)| of_step(index, step, &positions)).collect();
+    let dependencies = Finder::all(ability, &positions);
     for cycle in cycles(&dependencies) {
+        if problems.is_full() {
+            return;
+        }
         problems.push(describe(ability, &dependencies, &cycle));
     }
 }

@@ -1,23 +1,25 @@
 //! Inputs whose rules do not fit their type, each other, or their own default.
 
-use crate::definition::{Ability, Input, InputType};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::definition::{Ability, Input, InputType, Rules};
+use crate::diagnostic::{Code, Diagnostic, Problems, excerpt};
 use crate::source::Span;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, problems: &mut Problems) {
     for input in &ability.inputs {
-        let before = problems.len();
+        let before = problems.as_slice().len();
         fitting(input, problems);
         possible(input, problems);
         // A default is held against rules that make sense only.
-        if problems.len() == before {
+        if problems.as_slice().len() == before {
             default(input, problems);
         }
     }
 }
 
 /// Rules belong to types: a number has no pattern, a boolean no length.
-fn fitting(input: &Input, problems: &mut Vec<Diagnostic>) {
+fn fitting(input: &Input, problems: &mut Problems) {
     use InputType::{Array, Integer, Number, String};
     let input_type = input.input_type();
     let rules: [(&str, Option<Span>, &[InputType]); 6] = [
@@ -45,7 +47,7 @@ fn fitting(input: &Input, problems: &mut Vec<Diagnostic>) {
 }
 
 /// Bounds that exclude each other, and choices that the other rules exclude.
-fn possible(input: &Input, problems: &mut Vec<Diagnostic>) {
+fn possible(input: &Input, problems: &mut Problems) {
     let name = &*input.name;
     if let (Some(min), Some(max)) = (&input.min, &input.max)
         && min.value > max.value
@@ -74,25 +76,36 @@ fn possible(input: &Input, problems: &mut Vec<Diagnostic>) {
     if input.choices.is_empty() {
         return;
     }
-    let rules = Input { choices: Vec::new(), ..input.clone() };
-    for (index, choice) in input.choices.iter().enumerate() {
-        if let Some(first) = input.choices[..index].iter().find(|earlier| earlier.value == choice.value) {
-            problems.push(
+    let rules = Rules::without_choices(input);
+    let mut listed: HashMap<String, Span> = HashMap::new();
+    for choice in &input.choices {
+        if problems.is_full() {
+            return;
+        }
+        // Written as JSON, values are equal when their texts are.
+        match listed.entry(choice.value.to_string()) {
+            Entry::Vacant(place) => {
+                place.insert(choice.span);
+            }
+            Entry::Occupied(first) => problems.push(
                 Diagnostic::new(
                     Code::ImpossibleRule,
                     choice.span,
-                    format!("{} is listed twice", choice.value),
+                    format!("{} is listed twice", excerpt(first.key())),
                 )
-                .related(first.span, "the first one")
+                .related(*first.get(), "the first one")
                 .help("keep one of them"),
-            );
+            ),
         }
         if let Some(broken) = rules.broken_by(choice).into_iter().next() {
             problems.push(
                 Diagnostic::new(
                     Code::ImpossibleRule,
                     choice.span,
-                    format!("{} can never be given for `{name}`: {broken}", choice.value),
+                    format!(
+                        "{} can never be given for `{name}`: {broken}",
+                        excerpt(&choice.value.to_string())
+                    ),
                 )
                 .help("mend the value in `enum`, or the other rule"),
             );
@@ -104,15 +117,16 @@ fn unit(input: &Input) -> &'static str {
     if input.input_type() == InputType::Array { "items" } else { "characters" }
 }
 
-fn default(input: &Input, problems: &mut Vec<Diagnostic>) {
+fn default(input: &Input, problems: &mut Problems) {
     let Some(default) = &input.default else { return };
     for broken in input.broken_by(default) {
-        let shown = if input.is_secret() { "this value".to_owned() } else { default.value.to_string() };
+        let value = default.value.to_string();
+        let shown = if input.is_secret() { String::new() } else { format!(" {}", excerpt(&value)) };
         problems.push(
             Diagnostic::new(
                 Code::BadDefault,
                 default.span,
-                format!("the default of `{}` breaks its own rule: {shown}: {broken}", *input.name),
+                format!("the default{shown} of `{}` breaks its own rule: {broken}", *input.name),
             )
             .help("mend the default or the rule; a default is checked like any other value"),
         );

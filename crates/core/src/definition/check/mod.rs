@@ -19,7 +19,7 @@ pub use references::{Need, References, Signature, World};
 pub use workflows::{Call, DEEPEST_WORKFLOW, workflows};
 
 use super::Ability;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Problems};
 
 /// Whether every step of the file is known.
 ///
@@ -34,7 +34,7 @@ pub enum Steps {
 
 /// Returns everything that is wrong with an ability on its own.
 pub fn ability(ability: &Ability, steps: Steps) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     inputs::check(ability, &mut problems);
     graph::check(ability, steps, &mut problems);
     expressions::check(ability, steps, &mut problems);
@@ -42,5 +42,5 @@ pub fn ability(ability: &Ability, steps: Steps) -> Vec<Diagnostic> {
     scripts::check(ability, &mut problems);
     approvals::check(ability, &mut problems);
     useless::check(ability, &mut problems);
-    problems
+    problems.into()
 }

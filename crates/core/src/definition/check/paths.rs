@@ -1,9 +1,9 @@
 //! Paths that lead out of the project.
 
 use crate::definition::{Ability, StepKind};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Problems};
 
-pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, problems: &mut Problems) {
     for step in &ability.steps {
         let StepKind::Script(script) = &step.kind else { continue };
         let Some(cwd) = &script.cwd else { continue };

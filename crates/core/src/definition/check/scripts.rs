@@ -1,12 +1,12 @@
 //! Placeholders in scripts: where no value is safe, and where a value is run again as code.
 
 use crate::definition::{Ability, Shell, StepKind};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::Span;
 use crate::value::shell::{self, Dialect, LintKind, Piece};
 use crate::value::template::{Part, Template};
 
-pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, problems: &mut Problems) {
     for step in &ability.steps {
         let (validation, scripts, dialect) = match &step.kind {
             StepKind::Script(script) => {
@@ -26,7 +26,7 @@ pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_script(script: &Template, dialect: Dialect, problems: &mut Vec<Diagnostic>) {
+fn check_script(script: &Template, dialect: Dialect, problems: &mut Problems) {
     if script.is_literal() {
         return;
     }

@@ -1,10 +1,10 @@
 //! Keys that are understood and can have no effect where they stand.
 
 use crate::definition::{Ability, OnFailure, Step, StepKind};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::source::Span;
 
-pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
+pub(super) fn check(ability: &Ability, problems: &mut Problems) {
     if let Some(most) = &ability.settings.max_parallel
         && !ability.settings.is_parallel()
     {
@@ -23,7 +23,7 @@ pub(super) fn check(ability: &Ability, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-fn retries(ability: &Ability, step: &Step, problems: &mut Vec<Diagnostic>) {
+fn retries(ability: &Ability, step: &Step, problems: &mut Problems) {
     let on_failure = step.on_failure.as_ref().or(ability.settings.on_failure.as_ref()).map(|word| word.value);
     // A human may choose to retry, and agents are told what evidence is missing.
     let may_retry = matches!(on_failure, Some(OnFailure::Retry | OnFailure::Ask))

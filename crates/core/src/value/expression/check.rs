@@ -5,13 +5,15 @@
 use super::ast::{Arithmetic, Function, Kind, Node, Operation, OperationKind, Path, Segment};
 use super::operate::check_regex;
 use super::problem::{list, quote};
-use super::{Expression, RecordType, Scope, Type};
-use crate::diagnostic::{Code, Diagnostic};
+use super::{Effort, Expression, RecordType, Scope, Type};
+use crate::diagnostic::{Code, Diagnostic, excerpt};
 use crate::source::Span;
 use crate::value::Value;
+use crate::value::effort::regex_effort;
+use std::borrow::Cow;
 
 /// Messages list what is known up to this many names.
-const SHORT: usize = 12;
+pub(super) const SHORT: usize = 12;
 
 /// What a check found.
 #[derive(Debug, Clone)]
@@ -50,16 +52,16 @@ pub(super) fn check_condition(expression: &Expression, scope: &dyn Scope) -> Vec
 /// Shows how a value that is not a boolean becomes a condition.
 fn example(ty: &Type, text: &str) -> Option<String> {
     Some(match ty {
-        Type::Text | Type::Choice(_) => format!("compare it, as in `{text} != \"\"`"),
-        Type::Int | Type::Float => format!("compare it, as in `{text} > 0`"),
-        Type::List(_) => format!("ask for its size, as in `size({text}) > 0`"),
+        Type::Text | Type::Choice(_) => format!("compare it, as in `{} != \"\"`", excerpt(text)),
+        Type::Int | Type::Float => format!("compare it, as in `{} > 0`", excerpt(text)),
+        Type::List(_) => format!("ask for its size, as in `size({}) > 0`", excerpt(text)),
         _ => return None,
     })
 }
 
 pub(super) struct Checker<'a> {
     pub(super) expression: &'a Expression,
-    scope: &'a dyn Scope,
+    pub(super) scope: &'a dyn Scope,
     problems: Vec<Diagnostic>,
 }
 
@@ -185,8 +187,9 @@ impl Checker<'_> {
             return Type::Any;
         };
         for (index, segment) in path.segments.iter().enumerate().skip(1) {
-            let base =
-                || path.segments[..index].iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(".");
+            let base = || {
+                path.segments[..index].iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(".").into()
+            };
             ty = self.field(ty, &segment.name, segment.span, base);
         }
         ty
@@ -196,9 +199,12 @@ impl Checker<'_> {
         let scope = self.scope;
         let roots = scope.roots();
         let words = roots.iter().copied().chain(["true", "false", "null"]);
-        let problem =
-            Diagnostic::new(Code::UnknownVariable, root.span, format!("`{}` is not known here", root.name))
-                .did_you_mean(&root.name, words);
+        let problem = Diagnostic::new(
+            Code::UnknownVariable,
+            root.span,
+            format!("`{}` is not known here", excerpt(&root.name)),
+        )
+        .did_you_mean(&root.name, words);
         let known = if roots.is_empty() {
             "no names are known here".to_owned()
         } else {
@@ -209,29 +215,35 @@ impl Checker<'_> {
         } else if root.name.contains('-') {
             "write spaces around `-` to subtract".to_owned()
         } else if alone && problem.label.is_none() {
-            format!("{known}; text stands in quotes: \"{}\"", root.name)
+            format!("{known}; text stands in quotes: \"{}\"", excerpt(&root.name))
         } else {
             known
         };
         self.report(problem.help(help));
     }
 
-    /// Returns the type of one field; `base` tells how the value before it was written.
-    fn field(&mut self, ty: Type, name: &str, span: Span, base: impl FnOnce() -> String) -> Type {
-        let base = || quote(&base());
-        match ty.required() {
-            Type::Any => Type::Any,
-            Type::Record(record) => record.field(name).unwrap_or_else(|| {
-                self.report(unknown_field(&*record, name, span, &base()));
-                Type::Any
-            }),
+    /// Returns the type of one field; `base` is how the value before it was written.
+    fn field<'t>(&mut self, ty: Type, name: &str, span: Span, base: impl FnOnce() -> Cow<'t, str>) -> Type {
+        let ty = match ty.required() {
+            Type::Any => return Type::Any,
+            Type::Record(record) => {
+                return record.field(name).unwrap_or_else(|| {
+                    self.report(unknown_field(&*record, name, span, &quote(&base())));
+                    Type::Any
+                });
+            }
+            other => other,
+        };
+        let base = quote(&base());
+        let name = excerpt(name);
+        match ty {
             Type::List(_) => self.mismatch_with_help(
                 span,
-                format!("{} is a list and has no field `{name}`", base()),
+                format!("{base} is a list and has no field `{name}`"),
                 "take an item with an index, as in `[0]`",
             ),
             ty => {
-                let message = format!("{} is {ty} and has no field `{name}`", base());
+                let message = format!("{base} is {ty} and has no field `{name}`");
                 if Function::METHODS.iter().any(|(method, _)| *method == name) {
                     self.mismatch_with_help(span, message, format!("call the method: `{name}()`"))
                 } else {
@@ -247,7 +259,7 @@ impl Checker<'_> {
         for operation in operations {
             let subject = self.expression.slice(base.local.start, end);
             ty = match &operation.kind {
-                OperationKind::Field(name) => self.field(ty, name, operation.span, || subject.to_owned()),
+                OperationKind::Field(name) => self.field(ty, name, operation.span, || subject.into()),
                 OperationKind::Index(index) => self.index(ty, index, operation.span, subject),
                 OperationKind::Call(function, argument) => {
                     self.call(*function, (&ty, subject), argument.as_ref(), operation.span)
@@ -266,7 +278,7 @@ impl Checker<'_> {
                 self.mismatch(index.span, format!("a list is indexed by an integer, not by {by}"))
             }
             (ty @ Type::Record(_), by) => match &index.kind {
-                Kind::Literal(Value::Text(name)) => self.field(ty, name, span, || base.to_owned()),
+                Kind::Literal(Value::Text(name)) => self.field(ty, name, span, || base.into()),
                 _ if by.is_text() => {
                     let what = if base.contains('.') {
                         format!("the fields of {}", quote(base))
@@ -338,17 +350,25 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        if let (Function::Matches, Kind::Literal(Value::Text(pattern))) = (function, &node.kind)
-            && let Err(why) = check_regex(pattern)
-        {
-            self.report(Diagnostic::new(Code::BadRegex, node.span, format!("the regular expression {why}")));
+        if let (Function::Matches, Kind::Literal(Value::Text(pattern))) = (function, &node.kind) {
+            if !self.scope.spend(Effort::Regex(regex_effort(pattern))) {
+                self.report(
+                    Diagnostic::new(Code::TooComplex, node.span, "the file has too many regular expressions")
+                        .help("use fewer `matches`, or compare in a script step"),
+                );
+            } else if let Err(why) = check_regex(pattern) {
+                self.report(
+                    Diagnostic::new(Code::BadRegex, node.span, format!("the regular expression {why}"))
+                        .help("abide matches in linear time: no look-around, no back-references"),
+                );
+            }
         }
     }
 }
 
 fn unknown_field(record: &dyn RecordType, name: &str, span: Span, base: &str) -> Diagnostic {
     let names = record.names();
-    let message = format!("{base} has no {} `{name}`", record.noun());
+    let message = format!("{base} has no {} `{}`", record.noun(), excerpt(name));
     let mut problem =
         Diagnostic::new(Code::UnknownField, span, message).did_you_mean(name, names.iter().copied());
     let meant = problem.fix.as_ref().map(|fix| fix.text.clone());

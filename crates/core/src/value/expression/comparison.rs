@@ -1,12 +1,16 @@
 //! Whether two sides of a comparison can be compared, and whether they can ever be equal.
 
-use super::Type;
 use super::ast::{Comparison, Kind, Node};
-use super::check::Checker;
+use super::check::{Checker, SHORT};
 use super::problem::{list, quote};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use super::{Effort, Type};
+use crate::diagnostic::{Code, Diagnostic, excerpt, nearest};
 use crate::source::Span;
 use crate::value::Value;
+use smol_str::SmolStr;
+
+/// What looking for a similar word takes at worst.
+const SUGGESTION: Effort = Effort::Words(100_000);
 
 impl Checker<'_> {
     pub(super) fn comparison(&mut self, comparison: Comparison, left: &Node, right: &Node) {
@@ -86,6 +90,10 @@ impl Checker<'_> {
     /// Warns when a closed set of texts is compared with something that is never in it.
     fn choices(&mut self, comparison: Comparison, subject: (&Node, &Type), other: (&Node, &Type)) {
         let Type::Choice(choices) = subject.1.clone().required() else { return };
+        let others = if let Type::Choice(others) = other.1 { others.len() } else { 1 };
+        if !self.scope.spend(Effort::Words(choices.len().saturating_mul(others))) {
+            return;
+        }
         let always = if comparison == Comparison::NotEqual { ", so this is always true" } else { "" };
         let expression = self.expression;
         let name = || quote(expression.source(subject.0));
@@ -95,10 +103,11 @@ impl Checker<'_> {
                 let mut problem = Diagnostic::new(
                     Code::NeverTrue,
                     node.span,
-                    format!("{} is never `{text}`{always}", name()),
+                    format!("{} is never `{}`{always}", name(), excerpt(text)),
                 )
-                .help(format!("it is one of {}", list(choices.iter())));
-                if let Some(found) = nearest(text, choices.iter().map(smol_str::SmolStr::as_str)) {
+                .help(format!("it is one of {}", few(&choices)));
+                let worth_it = self.scope.spend(SUGGESTION);
+                if let Some(found) = nearest(text, choices.iter().map(SmolStr::as_str).filter(|_| worth_it)) {
                     problem = problem.label(format!("did you mean `{found}`?"));
                     if let Some(inside) = self.inside_quotes(node, found) {
                         problem = problem.fix(inside, found);
@@ -120,8 +129,8 @@ impl Checker<'_> {
                     )
                     .help(format!(
                         "one is of {}, the other of {}",
-                        list(choices.iter()),
-                        list(others.iter())
+                        few(&choices),
+                        few(others)
                     )),
                 );
             }
@@ -137,6 +146,12 @@ impl Checker<'_> {
             replacement.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
         (plain && simple).then(|| Span::new(node.span.start as usize + 1, node.span.end as usize - 1))
     }
+}
+
+/// Lists the first choices.
+fn few(choices: &[SmolStr]) -> String {
+    let shown = list(choices.iter().take(SHORT).map(|choice| excerpt(choice)));
+    if choices.len() > SHORT { format!("{shown} and {} more", choices.len() - SHORT) } else { shown }
 }
 
 /// Returns the text of a literal that would fit if it had no quotes.

@@ -4,6 +4,7 @@
 //! `get-diff`; with a space on either side it subtracts.
 
 use super::problem::Problem;
+use crate::diagnostic::excerpt;
 use crate::source::Span;
 
 /// What a token is; its text is the slice between its offsets.
@@ -145,7 +146,7 @@ impl<'a> Lexer<'a> {
         let glued = run(length, |byte| is_name(*byte) || *byte == b'.');
         if glued > 0 {
             let end = self.position + length + glued;
-            let written = &self.text[self.position..end];
+            let written = excerpt(&self.text[self.position..end]);
             return Err(self
                 .problem(self.position, end, format!("`{written}` is not a number"))
                 .help(format!("put quotes around text: \"{written}\"")));
@@ -266,9 +267,14 @@ impl<'a> Lexer<'a> {
             'u' => return self.unicode_escape(text, at),
             _ => {
                 return Err(self
-                    .problem(at, at + 1 + letter.len_utf8(), format!("`\\{letter}` is not an escape"))
+                    .problem(
+                        at,
+                        at + 1 + letter.len_utf8(),
+                        format!("`\\{}` is not an escape", letter.escape_debug()),
+                    )
                     .help(format!(
-                        "write `\\\\{letter}` for a backslash, or r'…' for text without escapes"
+                        "write `\\\\{}` for a backslash, or r'…' for text without escapes",
+                        letter.escape_debug()
                     )));
             }
         };

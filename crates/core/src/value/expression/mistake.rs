@@ -5,6 +5,7 @@ use super::ast::Function;
 use super::lexer::Kind;
 use super::parser::Parser;
 use super::problem::Problem;
+use crate::diagnostic::excerpt;
 use crate::source::Span;
 
 impl Parser<'_> {
@@ -14,7 +15,7 @@ impl Parser<'_> {
         match self.token.kind {
             Kind::End => Problem::new(here, "the expression ends where a value is expected"),
             Kind::Assign => self.unexpected(),
-            _ => Problem::new(here, format!("a value is expected here, not `{}`", self.text())),
+            _ => Problem::new(here, format!("a value is expected here, not `{}`", excerpt(self.text()))),
         }
     }
 
@@ -37,7 +38,7 @@ impl Parser<'_> {
             }
             Kind::End => Problem::new(here, "the expression ends before everything is closed"),
             Kind::Name | Kind::Integer | Kind::Float | Kind::Text | Kind::RawText => {
-                Problem::new(here, format!("an operator is missing before `{text}`"))
+                Problem::new(here, format!("an operator is missing before `{}`", excerpt(text)))
             }
             _ => Problem::new(here, format!("`{text}` means nothing here")),
         }
@@ -54,7 +55,7 @@ pub(super) fn unknown_function(span: Span, written: &str) -> Problem {
     if written == "not" {
         return word(span, "not", "!");
     }
-    let problem = Problem::new(span, format!("there is no function `{written}`"));
+    let problem = Problem::new(span, format!("there is no function `{}`", excerpt(written)));
     if Function::METHODS.iter().any(|(name, _)| *name == written) {
         return problem.help(format!("`{written}` follows its value, as in `inputs.name.{written}(…)`"));
     }
@@ -63,7 +64,7 @@ pub(super) fn unknown_function(span: Span, written: &str) -> Problem {
 }
 
 pub(super) fn unknown_method(span: Span, written: &str) -> Problem {
-    let problem = Problem::new(span, format!("there is no method `{written}`"));
+    let problem = Problem::new(span, format!("there is no method `{}`", excerpt(written)));
     if Function::GLOBAL.iter().any(|(name, _)| *name == written) || written == "has" {
         return problem
             .help(format!("`{written}` takes its value in parentheses, as in `{written}(inputs.name)`"));

@@ -31,7 +31,7 @@ pub use ast::{Path, Segment};
 pub use check::Checked;
 pub use evaluate::{EvaluationError, Failure, Lookup};
 pub use problem::Problem;
-pub use types::{Fields, RecordType, Scope, Type};
+pub use types::{Effort, Fields, RecordType, Scope, Type};
 
 pub(crate) use lexer::Kind as TokenKind;
 pub(crate) use operate::{size, text};

@@ -3,6 +3,7 @@
 use super::ast::{Arithmetic, Comparison, Function};
 use super::evaluate::Failure;
 use crate::value::Value;
+use crate::value::effort::{MOST_CLASSES, classes};
 use regex::{Regex, RegexBuilder};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -24,6 +25,9 @@ type Outcome<T> = Result<T, Failure>;
 fn compile(pattern: &str) -> Result<Regex, String> {
     if pattern.len() > LONGEST_REGEX {
         return Err(format!("is longer than {LONGEST_REGEX} bytes"));
+    }
+    if classes(pattern) > MOST_CLASSES {
+        return Err(format!("has more than {MOST_CLASSES} classes"));
     }
     let built = RegexBuilder::new(pattern)
         .size_limit(LARGEST_REGEX)

@@ -8,6 +8,7 @@ use super::ast::{Arithmetic, Comparison, Kind as Tree, Node, Path, Segment};
 use super::lexer::{Kind, Lexer, Positions, Token};
 use super::mistake::{too_long, word};
 use super::problem::Problem;
+use crate::diagnostic::excerpt;
 use crate::source::Span;
 use crate::value::Value;
 
@@ -232,8 +233,9 @@ impl<'a> Parser<'a> {
             Kind::Integer => signed.parse().ok().map(Value::Int),
             _ => signed.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float),
         };
-        let value = value
-            .ok_or_else(|| Problem::new(self.here(), format!("`{signed}` is larger than abide can count")))?;
+        let value = value.ok_or_else(|| {
+            Problem::new(self.here(), format!("`{}` is larger than abide can count", excerpt(&signed)))
+        })?;
         self.advance()?;
         Ok(self.node(start, Tree::Literal(value)))
     }

@@ -57,6 +57,21 @@ pub trait Scope {
     fn elsewhere(&self, _name: &str) -> Option<&'static str> {
         None
     }
+    /// Asks for the effort that a costly check takes, and returns whether it may be made.
+    ///
+    /// A scope that is shared by thousands of expressions bounds the sum.
+    fn spend(&self, _effort: Effort) -> bool {
+        true
+    }
+}
+
+/// What a costly check takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// To check a regular expression; see [`crate::value::effort`].
+    Regex(usize),
+    /// To compare this many pairs of words.
+    Words(usize),
 }
 
 /// Named types: the plain implementation of [`RecordType`] and [`Scope`].

@@ -14,6 +14,7 @@ pub use placeholder::Placeholder;
 
 use super::Value;
 use super::expression::{Checked, EvaluationError, Failure, Lookup, Path, Problem, Scope, Type};
+use crate::diagnostic::Problems;
 use crate::source::Span;
 use smol_str::SmolStr;
 use std::borrow::Cow;
@@ -97,15 +98,18 @@ impl Template {
     ///
     /// A single placeholder keeps its type; everything else is text.
     pub fn check(&self, scope: &dyn Scope) -> Checked {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let mut ty = Type::Text;
         for placeholder in &self.placeholders {
+            if problems.is_full() {
+                break;
+            }
             let checked = placeholder.check(scope);
             problems.extend(checked.problems);
             ty = checked.ty;
         }
         let ty = if self.as_single_placeholder().is_some() { ty } else { Type::Text };
-        Checked { ty, problems }
+        Checked { ty, problems: problems.into() }
     }
 
     /// Returns every path that the template names, from left to right.

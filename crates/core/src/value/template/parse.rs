@@ -4,8 +4,12 @@
 
 use super::filter::{Filter, FilterKind};
 use super::placeholder::Placeholder;
+use crate::diagnostic::{Problems, excerpt};
 use crate::source::Span;
 use crate::value::expression::{Expression, Parser, Problem, TokenKind};
+
+/// How many placeholders one text may have.
+const MOST_PLACEHOLDERS: usize = 100_000;
 
 /// Reads all placeholders of `text`, the first of which starts at `first`, or returns every problem.
 pub(super) fn placeholders(
@@ -18,6 +22,11 @@ pub(super) fn placeholders(
     let mut next = Some(first);
     while let Some(start) = next {
         let end = match placeholder(text, start, positions) {
+            Ok(placeholder) if placeholders.len() == MOST_PLACEHOLDERS => {
+                let message = format!("the text has more than {MOST_PLACEHOLDERS} placeholders");
+                problems.push(Problem::new(placeholder.span, message).help("split the text"));
+                break;
+            }
             Ok(placeholder) => {
                 let end = placeholder.range.end;
                 placeholders.push(placeholder);
@@ -26,6 +35,9 @@ pub(super) fn placeholders(
             Err(problem) => {
                 let close = text[start + 2..].find("}}").map(|length| start + 2 + length);
                 problems.push(clearer(problem, text, start, close, positions));
+                if problems.len() == Problems::MOST {
+                    break;
+                }
                 match close {
                     Some(close) => close + 2,
                     None => break,
@@ -90,9 +102,8 @@ fn filter(parser: &mut Parser<'_>, source: &str) -> Result<FilterKind, Problem> 
     }
     let name = parser.text();
     if !Filter::NAMES.contains(&name) {
-        return Err(
-            Problem::new(span, format!("there is no filter `{name}`")).did_you_mean(name, &Filter::NAMES)
-        );
+        return Err(Problem::new(span, format!("there is no filter `{}`", excerpt(name)))
+            .did_you_mean(name, &Filter::NAMES));
     }
     parser.advance()?;
     let argument = argument(parser, source)?;

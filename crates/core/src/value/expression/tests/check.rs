@@ -226,7 +226,7 @@ fn every_problem_names_its_place_and_its_remedy() {
         ),
         (
             "inputs.version.matches('[a')",
-            "E0207 '[a' | the regular expression cannot be used: unclosed character class",
+            "E0207 '[a' | the regular expression cannot be used: unclosed character class | abide matches in linear time: no look-around, no back-references",
         ),
     ] {
         assert_eq!(problems(text), [told], "{text}");
