@@ -79,7 +79,11 @@ impl File {
     /// Opens a connection that reads, bringing the file to the present version if it is not.
     pub(crate) fn open(&self) -> Result<Connection, StoreError> {
         let reader = self.reader().map_err(|error| of_read(&self.place, &error))?;
-        match schema::version(&reader, &self.place)? {
+        // At one moment: another process may be making the file just now.
+        let transaction = reader.unchecked_transaction().map_err(|error| of_read(&self.place, &error))?;
+        let version = schema::version(&reader, &self.place)?;
+        drop(transaction);
+        match version {
             Version::Present => Ok(reader),
             Version::Older(_) => {
                 drop(reader);

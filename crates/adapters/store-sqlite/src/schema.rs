@@ -66,7 +66,7 @@ pub(crate) enum Version {
     Older(usize),
 }
 
-/// Returns the version of a file that is ours or empty.
+/// Returns the version of a file that is ours or empty; asked inside a transaction.
 pub(crate) fn version(connection: &Connection, place: &str) -> Result<Version, StoreError> {
     // These read the header alone; tables are not looked up for them.
     let header = |name: &str| {

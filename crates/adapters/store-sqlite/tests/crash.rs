@@ -125,17 +125,12 @@ fn two_processes_share_a_file() {
     check(async {
         let subject = subject();
         // Both also make the file.
-        let mut children: Vec<_> = ["both,x", "both,y"]
-            .map(|streams| start(&subject.path(), &format!("{streams} 200")))
-            .into_iter()
-            .collect();
-        for child in &mut children {
+        let children = ["both,x", "both,y"].map(|streams| start(&subject.path(), &format!("{streams} 200")));
+        for mut child in children {
             let said = acknowledged(BufReader::new(child.stdout.take().unwrap()));
-            assert_eq!(said.len(), 2);
-        }
-        for child in children {
             let output = child.wait_with_output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(said.len(), 2);
         }
         let store = subject.open();
         for (stream, length) in [("both", 400), ("x", 200), ("y", 200)] {

@@ -124,6 +124,18 @@ fn a_file_whose_making_was_interrupted_is_made() {
 }
 
 #[test]
+fn many_may_make_the_file_at_once() {
+    for _ in 0..20 {
+        let subject = subject();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| drop(subject.open()));
+            }
+        });
+    }
+}
+
+#[test]
 fn a_page_that_rots_is_found_and_the_rest_still_reads() {
     check(async {
         let subject = subject();
@@ -239,6 +251,21 @@ fn a_file_that_was_removed_is_not_written_to() {
         let error = append(&store, "s", 1, "{}").await.unwrap_err();
         assert!(matches!(error, StoreError::Unwritable { .. }), "{error:?}");
         assert!(!subject.path().exists());
+    });
+}
+
+#[test]
+fn small_writes_do_not_make_a_row_each() {
+    check(async {
+        let subject = subject();
+        let store = subject.open();
+        append(&store, "s", 0, "{}").await.unwrap();
+        for _ in 0..1000 {
+            store.write_output(&key(), b"a line of sixteen".to_vec()).await.unwrap();
+        }
+        let rows: usize =
+            subject.connect().query_row("SELECT count(*) FROM outputs", (), |row| row.get(0)).unwrap();
+        assert_eq!(rows, 5);
     });
 }
 

@@ -87,7 +87,9 @@ pub async fn the_old_driver_appends_no_more(subject: impl Subject, _: ManualCloc
     assert_refused!(append_with(&here, 1, &old).await, StoreError::LeaseLost(stream) if stream == "s");
     append_with(&there, 1, &new).await.unwrap();
     assert_refused!(append_with(&here, 2, &old).await, StoreError::LeaseLost(_));
-    let elsewhere = Lease { stream: "another".to_owned(), ..new.clone() };
+    let again = here.lease("s", &holder("ada"), 200, 300, &alive).await.unwrap();
+    assert_refused!(append_with(&here, 2, &old).await, StoreError::LeaseLost(_));
+    let elsewhere = Lease { stream: "another".to_owned(), ..again };
     assert_refused!(append_with(&here, 2, &elsewhere).await, StoreError::LeaseLost(_));
     append(&here, "s", 2, &["anybody"]).await.unwrap();
     assert_eq!(kinds(&here, "s").await, ["ada", "bob", "anybody"]);
