@@ -30,13 +30,13 @@ pub(crate) fn adopt_orphans() {
 }
 
 /// Starts a leader by `start`, so that nobody takes it for an orphan in the meantime.
-pub(super) fn enrol<T>(start: impl FnOnce() -> io::Result<(T, Pid)>) -> io::Result<(T, Pid)> {
+pub(super) fn enrol(start: impl FnOnce() -> io::Result<Pid>) -> io::Result<Pid> {
     register().starting += 1;
     let started = start();
     let mut register = register();
     register.starting -= 1;
-    if let Ok((_, pid)) = &started {
-        register.leaders.push(*pid);
+    if let Ok(pid) = started {
+        register.leaders.push(pid);
     }
     started
 }

@@ -25,6 +25,9 @@ pub(super) struct Leader {
     pid: Pid,
     /// Its pidfd, which becomes readable when it has ended; nothing while it is being started.
     end: Option<Readiness>,
+    /// Holds our copies of the ends that it writes to. While we have them, the pipes do not end when it closes its own,
+    /// so that the end of a process wakes us once and not three times.
+    writers: Option<Command>,
     /// Whether there is nothing left to do about it.
     reaped: bool,
     shared: Arc<Shared>,
@@ -48,13 +51,15 @@ impl Leader {
     }
 
     fn try_start(local: &LocalProcess, spec: &Spec) -> io::Result<(Self, Pipe, Pipe)> {
+        let (stdout, stdout_writer) = io::pipe()?;
+        let (stderr, stderr_writer) = io::pipe()?;
         let mut command = Command::new(&spec.program);
         command
             .args(&spec.arguments)
             .current_dir(&spec.folder)
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(stdout_writer)
+            .stderr(stderr_writer)
             // Nothing beyond what `posix_spawn` can do, which is the cheap way to start a process.
             .process_group(0);
         for name in &spec.without {
@@ -65,15 +70,15 @@ impl Leader {
             "" => command.env(MARK, &spec.mark),
             outer => command.env(MARK, format!("{outer} {}", spec.mark)),
         };
-        let (mut child, pid) = children::enrol(|| {
+        let pid = children::enrol(|| {
             let child = command.spawn()?;
-            let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a child has a pid");
-            Ok((child, pid))
+            Ok(i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a child has a pid"))
         })?;
         let family = Family { marks: vec![spec.mark.clone()], group: Some(pid), strangers: local.strangers };
         let mut leader = Self {
             pid,
             end: None,
+            writers: Some(command),
             reaped: false,
             shared: Arc::new(Shared { family, hurry: AtomicBool::new(false) }),
             limits: local.limits,
@@ -81,9 +86,7 @@ impl Leader {
         // From here on an error drops the leader, which ends it.
         let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
         leader.end = Some(Readiness::from_owned_fd_unchecked(pidfd)?);
-        let stdout = Pipe::new(child.stdout.take().expect("it is piped").into())?;
-        let stderr = Pipe::new(child.stderr.take().expect("it is piped").into())?;
-        Ok((leader, stdout, stderr))
+        Ok((leader, Pipe::new(stdout.into())?, Pipe::new(stderr.into())?))
     }
 
     /// Waits until it has ended.
@@ -91,6 +94,11 @@ impl Leader {
         if let Some(end) = &self.end {
             let _ = end.readable().await;
         }
+    }
+
+    /// Lets the pipes end with those of its family that still hold them.
+    pub(super) fn close_writers(&mut self) {
+        self.writers = None;
     }
 
     /// Asks the group to end. One that was stopped goes on, so that it can.

@@ -1,4 +1,4 @@
-//! Processes on Linux. Start at [`run`]; the crate's documentation says by which means.
+//! Processes on Linux. Start at [`run()`]; the crate's documentation says by which means.
 
 mod children;
 mod family;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use abide_engine::port::{Line, Sink, Stream};
@@ -60,12 +60,13 @@ fn chunk(end: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How the reading goes on, for whoever waits for it to be quiet.
+/// How the reading goes on, for whoever waits for it to be quiet, and what it is told.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Counts up when a chunk is read and when it was taken; odd while the sink has one.
     steps: AtomicU64,
-    stop: Notify,
+    news: Notify,
+    over: AtomicBool,
 }
 
 impl Progress {
@@ -82,9 +83,15 @@ impl Progress {
         }
     }
 
+    /// Says that the process has ended: its pipes may be at their end.
+    pub(super) fn look(&self) {
+        self.news.notify_one();
+    }
+
     /// Says that nobody of the family is left: what is in the pipes is all that is to come.
     pub(super) fn stop(&self) {
-        self.stop.notify_one();
+        self.over.store(true, Ordering::Relaxed);
+        self.news.notify_one();
     }
 }
 
@@ -108,18 +115,25 @@ pub(super) async fn pump(stdout: Pipe, stderr: Pipe, mut sink: impl Sink, progre
                 Some(bytes) => hand_on(Stream::Stderr, bytes).await,
                 None => stderr = None,
             },
-            () = progress.stop.notified() => break,
-        }
-    }
-    for (pipe, stream) in [(stdout, Stream::Stdout), (stderr, Stream::Stderr)] {
-        let Some(Pipe(pipe)) = pipe else { continue };
-        let mut total = 0;
-        while total < PIPE
-            && let Ok(bytes) = chunk(pipe.as_fd())
-            && !bytes.is_empty()
-        {
-            total += bytes.len();
-            hand_on(stream, bytes).await;
+            () = progress.news.notified() => {
+                let over = progress.over.load(Ordering::Relaxed);
+                for (pipe, stream) in [(&mut stdout, Stream::Stdout), (&mut stderr, Stream::Stderr)] {
+                    let mut total = 0;
+                    while total < PIPE && let Some(Pipe(end)) = pipe {
+                        match chunk(end.as_fd()) {
+                            Ok(bytes) if !bytes.is_empty() => {
+                                total += bytes.len();
+                                hand_on(stream, bytes).await;
+                            }
+                            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                            Ok(_) | Err(_) => *pipe = None,
+                        }
+                    }
+                }
+                if over {
+                    return;
+                }
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) async fn run(
         () = std::future::ready(()) => {}
     }
     let limits = local.limits;
-    let (leader, stdout, stderr) = Leader::start(local, &spec)?;
+    let (mut leader, stdout, stderr) = Leader::start(local, &spec)?;
     let longest = spec.longest.and_then(|longest| Instant::now().checked_add(Duration::from_millis(longest)));
     let progress = Progress::default();
     let mut pump = pin!(pump(stdout, stderr, sink, &progress));
@@ -53,12 +53,12 @@ pub(crate) async fn run(
     let mut early = None;
     let mut pressure = Pressure::None { until: longest };
 
-    let ask = |early: &mut Option<Ending>, why| {
+    let ask = |leader: &Leader, early: &mut Option<Ending>, why| {
         early.get_or_insert(why);
         leader.ask();
         Pressure::Asked { until: Instant::now() + limits.patience }
     };
-    let kill = |early: &mut Option<Ending>, why| {
+    let kill = |leader: &Leader, early: &mut Option<Ending>, why| {
         early.get_or_insert(why);
         leader.kill();
         Pressure::Killed { until: Instant::now() + limits.dying }
@@ -68,19 +68,21 @@ pub(crate) async fn run(
             biased;
             () = leader.ended() => break,
             signal = next_signal(&mut cancel, pressure) => match (signal, pressure) {
-                (Signal::Ask, Pressure::None { .. }) => pressure = ask(&mut early, Ending::Cancelled),
+                (Signal::Ask, Pressure::None { .. }) => pressure = ask(&leader, &mut early, Ending::Cancelled),
                 (Signal::Ask, _) | (Signal::Kill, Pressure::Killed { .. }) => {}
-                (Signal::Kill, _) => pressure = kill(&mut early, Ending::Cancelled),
+                (Signal::Kill, _) => pressure = kill(&leader, &mut early, Ending::Cancelled),
             },
             () = reached(pressure.until()) => match pressure {
-                Pressure::None { .. } => pressure = ask(&mut early, Ending::TimedOut),
-                Pressure::Asked { .. } => pressure = kill(&mut early, Ending::TimedOut),
+                Pressure::None { .. } => pressure = ask(&leader, &mut early, Ending::TimedOut),
+                Pressure::Asked { .. } => pressure = kill(&leader, &mut early, Ending::TimedOut),
                 Pressure::Killed { .. } => break,
             },
             () = &mut pump, if pumping => pumping = false,
         }
     }
 
+    leader.close_writers();
+    progress.look();
     if pumping && early.is_none() {
         tokio::select! {
             biased;
