@@ -1,10 +1,11 @@
 //! The process that was asked for: started as the leader of a group, watched, and reaped after all of its family.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use abide_engine::port::{Ending, ProcessError, Spec};
@@ -57,7 +58,7 @@ impl Leader {
         command
             .args(&spec.arguments)
             .current_dir(&spec.folder)
-            .stdin(Stdio::null())
+            .stdin(nothing()?)
             .stdout(stdout_writer)
             .stderr(stderr_writer)
             // Nothing beyond what `posix_spawn` can do, which is the cheap way to start a process.
@@ -131,6 +132,18 @@ impl Leader {
         let status = children::reap_leader(self.pid);
         self.reaped = !matches!(status, Ok(None));
         Ok(status?.map(|status| ending(&status)))
+    }
+}
+
+/// Returns an input that is at its end: a copy of one that is open for good, which is cheaper than to open it anew.
+fn nothing() -> io::Result<File> {
+    static NOTHING: OnceLock<File> = OnceLock::new();
+    match NOTHING.get() {
+        Some(nothing) => nothing.try_clone(),
+        None => {
+            let nothing = File::open("/dev/null")?;
+            NOTHING.get_or_init(|| nothing).try_clone()
+        }
     }
 }
 

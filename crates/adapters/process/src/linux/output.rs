@@ -40,24 +40,31 @@ impl Pipe {
     }
 }
 
-/// Reads what is there: a vector of just that size, and none at the end, because most processes say little.
+/// Reads what is there; nothing is the end. Most processes say little, so little is read first: one call for those that
+/// say nothing, and no more memory than was written.
 fn chunk(end: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
-    let waiting = usize::try_from(ioctl_fionread(end)?).unwrap_or(CHUNK).min(CHUNK);
-    let mut bytes = vec![0; waiting];
-    // With nothing there, a read tells the end from a pause; something may have come since then.
-    let mut late = [0; 256];
-    let target = if waiting == 0 { &mut late[..] } else { &mut bytes[..] };
-    let count = loop {
-        match read(end, &mut *target) {
-            Err(Errno::INTR) => {}
-            result => break result?,
-        }
-    };
-    if waiting == 0 {
-        return Ok(late[..count].to_vec());
+    let mut little = [0; 2048];
+    let count = retry(|| read(end, &mut little))?;
+    let mut bytes = little[..count].to_vec();
+    if count == little.len()
+        && let Ok(waiting) = ioctl_fionread(end)
+        && waiting > 0
+    {
+        bytes.resize(CHUNK.min(count + usize::try_from(waiting).unwrap_or(CHUNK)), 0);
+        // What is waiting is not lost if this fails: it is read again.
+        let more = retry(|| read(end, &mut bytes[count..])).unwrap_or(0);
+        bytes.truncate(count + more);
     }
-    bytes.truncate(count);
     Ok(bytes)
+}
+
+fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            result => return Ok(result?),
+        }
+    }
 }
 
 /// How the reading goes on, for whoever waits for it to be quiet, and what it is told.

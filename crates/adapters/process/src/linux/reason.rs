@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use abide_engine::port::Spec;
 use rustix::io::Errno;
 
+const NOWHERE: &str = "there is no such program in PATH";
+
 /// Returns the reason for an error of the system, which has one word for the folder, the program and its interpreter.
 pub(super) fn of(error: &io::Error, spec: &Spec) -> String {
     if error.kind() == io::ErrorKind::InvalidInput {
@@ -31,7 +33,7 @@ fn missing(spec: &Spec) -> String {
         Ok(_) => {}
     }
     match program(spec) {
-        None => "there is no such program in PATH".to_owned(),
+        None => NOWHERE.to_owned(),
         Some(path) if !path.exists() => "the program does not exist".to_owned(),
         Some(path) => match interpreter(&path) {
             Some(interpreter) => format!("its interpreter `{interpreter}` does not exist"),
@@ -46,6 +48,8 @@ fn forbidden(spec: &Spec) -> String {
         return "the folder may not be entered".to_owned();
     }
     match program(spec).map(|path| (fs::metadata(&path), path)) {
+        // A folder of PATH that may not be searched makes the system say this of a program that is nowhere.
+        None => NOWHERE.to_owned(),
         Some((Ok(found), _)) if found.is_dir() => "the program is a folder".to_owned(),
         Some((Ok(found), path)) if found.permissions().mode() & 0o111 == 0 => {
             format!("the file is not executable; `chmod +x {}` makes it so", path.display())
