@@ -64,8 +64,7 @@ impl Run {
         {
             return Some(event);
         }
-        self.conclude();
-        let (status, error) = self.ending.clone().unwrap_or((EndStatus::Failed, None));
+        let (status, error) = self.outcome();
         Some(Event::Finished { status, error })
     }
 
@@ -205,22 +204,22 @@ impl Run {
         }
     }
 
-    /// Decides how a run ends that has nothing left to do.
+    /// Returns how a run ends that has nothing left to do, which the hooks after the steps are told.
     ///
     /// Fail closed: a step that was never looked at, or a rejection, is not completion.
-    fn conclude(&mut self) {
-        if self.ending.is_some() {
-            return;
+    pub fn outcome(&self) -> (EndStatus, Option<String>) {
+        if let Some(ending) = &self.ending {
+            return ending.clone();
         }
         let rejected = self.steps.iter().position(|state| state.status == StepStatus::Rejected);
-        self.ending = Some(if self.index.closed < self.steps.len() || self.steps.is_empty() {
+        if self.index.closed < self.steps.len() || self.steps.is_empty() {
             (EndStatus::Failed, Some("some steps could never begin".to_owned()))
         } else if let Some(step) = rejected {
             let why = self.steps[step].note.clone().unwrap_or_else(|| "rejected".to_owned());
             (EndStatus::Failed, Some(format!("step `{}`: {why}", *self.step(step).id)))
         } else {
             (EndStatus::Completed, None)
-        });
+        }
     }
 }
 

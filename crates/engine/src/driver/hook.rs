@@ -66,9 +66,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             vec![variable("ABIDE_RUN", run.id.as_str()), variable("ABIDE_ABILITY", &run.created.name)];
         variables.push(variable("ABIDE_ABILITY_DIR", folder));
         if hook.phase == HookPhase::After {
-            let (status, error) =
-                run.ending.clone().map_or(("completed", None), |(status, error)| (status.word(), error));
-            variables.push(variable("ABIDE_RESULT", status));
+            let (status, error) = run.outcome();
+            variables.push(variable("ABIDE_RESULT", status.word()));
             variables.push(variable("ABIDE_ERROR", error.as_deref().unwrap_or_default()));
         }
         Ok(Spec {
