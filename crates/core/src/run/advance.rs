@@ -35,11 +35,21 @@ impl Run {
         match self.phase.clone() {
             Phase::Finished(..) => None,
             _ if self.ending.is_some() => self.next_of_the_end(),
+            // A driver may look after a long time: nothing begins that would be ended at once.
+            Phase::AwaitingPlan | Phase::Before(_) | Phase::Steps if self.is_overdue(now) => {
+                Some(Event::DeadlinePassed)
+            }
             Phase::AwaitingPlan => None,
             Phase::Before(done) => self.next_hook(HookPhase::Before, done),
             Phase::After(_) => self.next_of_the_end(),
             Phase::Steps => self.next_step(now, secrets),
         }
+    }
+
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        // When everything is done, there is nothing to end.
+        let is_done = self.index.closed == self.steps.len() && self.index.hook.is_none();
+        !is_done && self.created.deadline.is_some_and(|deadline| deadline <= now)
     }
 
     fn next_hook(&self, phase: HookPhase, done: usize) -> Option<Event> {
@@ -253,10 +263,13 @@ fn labelled(items: Vec<Value>) -> Vec<(SmolStr, Value)> {
         .into_iter()
         .enumerate()
         .map(|(index, item)| {
-            let mut name = label(index, &item);
-            if !used.insert(name.clone()) {
-                name = format!("{name}.{index}").into();
-                used.insert(name.clone());
+            let plain = label(index, &item);
+            let mut name = plain.clone();
+            // The name that tells two apart may be a third one's own.
+            let mut number = index;
+            while !used.insert(name.clone()) {
+                name = format!("{plain}.{number}").into();
+                number += 1;
             }
             (name, item)
         })

@@ -1,9 +1,11 @@
 //! The only way a run changes.
 
+use super::decide::failure_question;
 use super::state::{Instance, InstanceState, Phase, Run, StepStatus};
 use crate::definition::ApprovalStep;
 use crate::event::{
-    EndStatus, Event, HookPhase, LossDecision, Output, QuestionKind, Skip, StepKey, StepResult, Then,
+    AttemptFailure, EndStatus, Event, HookPhase, LossDecision, Output, QuestionKind, Skip, StepKey,
+    StepResult, Then,
 };
 
 impl Run {
@@ -69,7 +71,7 @@ impl Run {
             }
             Event::AttemptFailed { key, failure, result, then, .. } => {
                 if let Some((step, instance)) = self.leave_or_open(key) {
-                    let state = self.after_failure(step, instance, *then);
+                    let state = after_failure(key, failure, *then);
                     let entry = &mut self.steps[step].instances[instance];
                     entry.result = result.clone();
                     entry.error = Some(failure.to_string());
@@ -212,15 +214,6 @@ impl Run {
         self.settle(step);
     }
 
-    fn after_failure(&self, step: usize, instance: usize, then: Then) -> InstanceState {
-        match then {
-            Then::Retry(at) => InstanceState::Paused(at),
-            // The question follows as its own event; until then nothing can start.
-            Then::Ask => self.steps[step].instances[instance].state.clone(),
-            Then::Continue | Then::Stop => InstanceState::Failed,
-        }
-    }
-
     fn answered(&mut self, key: &StepKey, answer: &str, who: Option<(&smol_str::SmolStr, Option<&str>)>) {
         let Some((step, instance)) = self.find(key) else { return };
         let InstanceState::Asking(question) = self.steps[step].instances[instance].state.clone() else {
@@ -313,6 +306,16 @@ impl Run {
     /// Tells when the hooks before the steps are done, which is not an event of its own.
     pub(super) fn before_is_done(&self) -> bool {
         matches!(self.phase, Phase::Before(done) if done >= self.hooks(HookPhase::Before).len())
+    }
+}
+
+/// Returns where an instance is after a failure.
+fn after_failure(key: &StepKey, failure: &AttemptFailure, then: Then) -> InstanceState {
+    match then {
+        Then::Retry(at) => InstanceState::Paused(at),
+        // The question follows as its own event, but a log that ends before it asks all the same.
+        Then::Ask => InstanceState::Asking(failure_question(key, failure)),
+        Then::Continue | Then::Stop => InstanceState::Failed,
     }
 }
 

@@ -156,7 +156,8 @@ impl Run {
         let Some((step, instance)) = under_way else {
             return Err(Refusal::NotUnderWay { key, attempt });
         };
-        if observation.end == ProcessEnd::Cancelled {
+        // In a run that goes on, nobody asked for it: that is a failure, never a step that is done.
+        if observation.end == ProcessEnd::Cancelled && self.ending.is_some() {
             return Ok(vec![Event::AttemptCancelled { key, attempt }]);
         }
         let definition = self.step(step);
@@ -200,18 +201,9 @@ impl Run {
                 OnFailure::Stop | OnFailure::Retry => Then::Stop,
             }
         };
-        let prompt = format!("Step `{key}` failed: {failure}");
+        let question = failure_question(&key, &failure);
         let mut events = vec![Event::AttemptFailed { key: key.clone(), attempt, failure, result, then }];
         if then == Then::Ask {
-            let option = |label: &str, value: &str| (label.to_owned(), SmolStr::new(value));
-            let options = vec![option("Retry", "retry"), option("Skip", "skip"), option("Stop", "stop")];
-            let question = Question {
-                about: QuestionKind::Failure,
-                prompt,
-                options,
-                approvers: Vec::new(),
-                deadline: None,
-            };
             events.push(Event::QuestionAsked { key, question });
         }
         events
@@ -276,6 +268,18 @@ impl Run {
     }
 }
 
+/// Returns the question that a failed step puts to a human.
+pub(super) fn failure_question(key: &StepKey, failure: &AttemptFailure) -> Question {
+    let option = |label: &str, value: &str| (label.to_owned(), SmolStr::new(value));
+    Question {
+        about: QuestionKind::Failure,
+        prompt: format!("Step `{key}` failed: {failure}"),
+        options: vec![option("Retry", "retry"), option("Skip", "skip"), option("Stop", "stop")],
+        approvers: Vec::new(),
+        deadline: None,
+    }
+}
+
 /// Returns why an attempt does not count as done.
 fn failure(step: &Step, observation: &Observation) -> Option<AttemptFailure> {
     let codes = match &step.kind {
@@ -293,7 +297,7 @@ fn failure(step: &Step, observation: &Observation) -> Option<AttemptFailure> {
                 return Some(AttemptFailure::ExitCode(*code));
             }
         }
-        ProcessEnd::Cancelled => {}
+        ProcessEnd::Cancelled => return Some(AttemptFailure::Child("was cancelled".to_owned())),
     }
     (!observation.missing.is_empty()).then(|| AttemptFailure::Evidence(observation.missing.clone()))
 }

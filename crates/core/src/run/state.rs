@@ -320,7 +320,8 @@ impl Run {
             Phase::Finished(EndStatus::Failed, _) => RunStatus::Failed,
             Phase::Finished(EndStatus::Cancelled, _) => RunStatus::Cancelled,
             Phase::Finished(EndStatus::TimedOut, _) => RunStatus::TimedOut,
-            _ if !self.index.lost.is_empty() => RunStatus::Interrupted,
+            // Nobody has to decide about a lost step of a run that ends.
+            _ if !self.index.lost.is_empty() && self.ending.is_none() => RunStatus::Interrupted,
             _ if !self.index.running.is_empty() || self.index.hook.is_some() => RunStatus::Running,
             _ if !self.index.asking.is_empty() || !self.index.paused.is_empty() => RunStatus::Waiting,
             _ => RunStatus::Running,
@@ -366,7 +367,9 @@ impl Run {
         if self.is_finished() {
             return None;
         }
-        let paused = self.index.paused.first().map(|(at, ..)| *at);
+        // What is due but has no room begins when something else ends, not at a moment.
+        let has_room = self.index.running.len() < self.capacity() && self.index.lost.is_empty();
+        let paused = self.index.paused.first().map(|(at, ..)| *at).filter(|_| has_room);
         let asked = self.questions().into_iter().filter_map(|(_, question)| question.deadline).min();
         let own = self.created.deadline.filter(|_| self.ending.is_none());
         let waiting = if self.ending.is_some() { None } else { paused.into_iter().chain(asked).min() };
