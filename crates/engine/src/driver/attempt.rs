@@ -37,7 +37,15 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         tasks.spawn(async move {
             let observation = match work {
                 Ok(Work::Script(work)) => driver.script(&run, &key, attempt, work, deadline, stop).await,
-                Ok(Work::Child(work)) => driver.child(&run, &key, attempt, work, stop).await,
+                Ok(Work::Child(work)) => {
+                    match driver.child(&run, &key, attempt, work, deadline, stop).await {
+                        Some(observation) => observation,
+                        None => {
+                            let _ = reports.send(Report::ChildWaits(key));
+                            return;
+                        }
+                    }
+                }
                 Ok(Work::Agent(_)) => not_started("no runner for agents is configured"),
                 Ok(Work::Skill(_)) => not_started("no runner for skills is configured"),
                 Err(reason) => not_started(reason),

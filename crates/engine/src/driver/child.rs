@@ -1,22 +1,24 @@
 //! Child runs: another ability, with its own log, driven beside its parent.
 
 use super::attempt::not_started;
-use super::{Driver, Stop};
+use super::{Driver, Halt, Stop};
 use crate::port::{Clock, Process, Store, Workspace};
 use crate::service::{self, Start};
-use abide_core::event::{Observation, ProcessEnd, RunId, StepKey, StepResult};
+use abide_core::event::{Observation, ProcessEnd, RunId, StepKey, StepResult, Timestamp};
 use abide_core::run::{ChildWork, Command, Run, RunStatus};
 use sha2::{Digest as _, Sha256};
 
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
+    /// Carries out an attempt by another run; nothing when that run is not over, and waits for a human or a driver.
     pub(super) async fn child(
         &self,
         run: &Run,
         key: &StepKey,
         attempt: u32,
         work: ChildWork,
+        deadline: Option<Timestamp>,
         mut stop: Stop,
-    ) -> Observation {
+    ) -> Option<Observation> {
         let id = child_id(&run.id, key, attempt);
         // After a crash the child exists already, and is driven on from where it was.
         let exists = matches!(self.store.head(id.as_str()).await, Ok(Some(_)));
@@ -38,32 +40,47 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 id: Some(id.clone()),
             };
             if let Err(error) = service::start(self, start).await {
-                return not_started(error.to_string());
+                return Some(not_started(error.to_string()));
             }
         }
-        let (leave, leaving) = tokio::sync::watch::channel(None);
-        let driven = self.drive(id.clone(), leaving);
-        tokio::pin!(driven);
+        let mut timed_out = false;
         let status = loop {
-            tokio::select! {
-                status = &mut driven => break status,
-                changed = stop.changed() => {
-                    let asked = *stop.borrow();
-                    if changed.is_ok() && asked.is_some() {
-                        let by = "its parent".into();
-                        let _ = service::command(self, &id, Command::Cancel { by, reason: None }).await;
-                        let _ = leave.send(asked.filter(|signal| *signal == crate::port::Signal::Kill));
+            let (leave, leaving) = tokio::sync::watch::channel(None);
+            let driven = self.drive(id.clone(), leaving);
+            tokio::pin!(driven);
+            let status = loop {
+                let halted = *stop.borrow_and_update();
+                match halted {
+                    Some(Halt::End) => self.cancel_child(&id, None).await,
+                    Some(Halt::Leave(signal)) => drop(leave.send(Some(signal))),
+                    None => {}
+                }
+                tokio::select! {
+                    status = &mut driven => break status,
+                    // Without a driver above, this task ends too.
+                    _ = stop.changed() => {}
+                    () = self.sleep_until(deadline), if !timed_out => {
+                        timed_out = true;
+                        self.cancel_child(&id, Some("it ran out of time")).await;
                     }
                 }
+            };
+            // One that waited for a human when it was told to end has only to be driven there.
+            let ends = timed_out || *stop.borrow() == Some(Halt::End);
+            if !(ends && matches!(status, Ok(RunStatus::Interrupted))) {
+                break status;
             }
+            self.cancel_child(&id, timed_out.then_some("it ran out of time")).await;
         };
         let (end, result) = match status {
             Err(error) => (ProcessEnd::NotStarted(error.to_string()), StepResult::default()),
+            Ok(status) if !status.is_final() => return None,
             Ok(status) => {
                 let output = self.last_output(&id).await;
                 let result = StepResult { output, run: Some(id), ..StepResult::default() };
                 let end = match status {
                     RunStatus::Completed => ProcessEnd::Exited(0),
+                    RunStatus::Cancelled if timed_out => ProcessEnd::TimedOut,
                     RunStatus::Cancelled => ProcessEnd::Cancelled,
                     RunStatus::TimedOut => ProcessEnd::TimedOut,
                     _ => ProcessEnd::Exited(1),
@@ -71,7 +88,20 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 (end, result)
             }
         };
-        Observation { end, result, missing: Vec::new() }
+        Some(Observation { end, result, missing: Vec::new() })
+    }
+
+    /// Tells a child to end; one that is over or ending already needs no word from us.
+    async fn cancel_child(&self, id: &RunId, reason: Option<&str>) {
+        let cancel = Command::Cancel { by: "its parent".into(), reason: reason.map(str::to_owned) };
+        let _ = service::command(self, id, cancel).await;
+    }
+
+    async fn sleep_until(&self, deadline: Option<Timestamp>) {
+        match deadline {
+            Some(deadline) => self.clock.sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Returns an input that would write a secret of ours into the child's log.
@@ -106,7 +136,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
 }
 
 /// Returns the id of a child, which is the same on every replay.
-fn child_id(parent: &RunId, key: &StepKey, attempt: u32) -> RunId {
+pub(crate) fn child_id(parent: &RunId, key: &StepKey, attempt: u32) -> RunId {
     let hex = service::hex(&Sha256::digest(format!("{parent}/{key}#{attempt}")));
     let id = format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32]);
     // Hexadecimal and hyphens make a valid id; the parent's stands in should that ever change.

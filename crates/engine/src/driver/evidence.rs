@@ -24,6 +24,11 @@ pub(super) fn validation(kind: &StepKind) -> Option<&Validation> {
     }
 }
 
+/// Returns the mark of a command of the evidence of an attempt.
+pub(super) fn check_mark(attempt: &str, index: usize) -> String {
+    format!("{attempt}/check{index}")
+}
+
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     /// Returns the evidence that is missing, each as a sentence; data that a schema asked for is put into the result.
     pub(super) async fn missing(
@@ -63,7 +68,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             }
         }
         for (index, command) in rules.check.iter().enumerate() {
-            let mark = format!("{}/check{index}", mark(&run.id, key, attempt));
+            let mark = check_mark(&mark(&run.id, key, attempt), index);
             let spec = run
                 .check_command(key, command, &secrets)
                 .map(|work| script_spec(run, &work, Vec::new(), folder.to_path_buf(), Some(LONGEST), mark));

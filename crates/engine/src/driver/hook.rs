@@ -119,7 +119,7 @@ impl Cancel for Cancelled {
     async fn signal(&mut self) -> Signal {
         loop {
             let asked = *self.stop.borrow_and_update();
-            if let Some(signal) = asked
+            if let Some(signal) = asked.map(super::Halt::signal)
                 && self.told != Some(signal)
             {
                 self.told = Some(signal);

@@ -6,15 +6,19 @@ mod child;
 mod evidence;
 mod hook;
 
+pub(crate) use child::child_id;
+
 use crate::log::{LoadError, Loaded, catch_up, load, stored};
 use crate::port::{Clock, Holder, Lease, Line, Process, Signal, Store, StoreError, Workspace};
 use abide_core::event::{Event, HookKey, Observation, ProcessEnd, RunId, StepKey, Timestamp};
-use abide_core::run::{Command, Effect, Refusal, Run, RunStatus};
-use std::collections::HashMap;
+use abide_core::run::{Command, Effect, InstanceState, Refusal, Run, RunStatus};
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// How long a lease holds without a heartbeat.
 const LEASE: Duration = Duration::from_secs(15);
@@ -82,12 +86,32 @@ impl<S, P, W, C> Clone for Driver<S, P, W, C> {
 enum Report {
     Hook(HookKey, Option<String>),
     Attempt(StepKey, u32, Box<Observation>),
+    /// A child is not over: a human must decide about a step of it, or this driver leaves.
+    ChildWaits(StepKey),
+}
+
+/// Why what is under way is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halt {
+    /// The run ends, and its children with it.
+    End,
+    /// The driver leaves; the run and its children go on when they are driven again.
+    Leave(Signal),
+}
+
+impl Halt {
+    fn signal(self) -> Signal {
+        match self {
+            Self::End => Signal::Ask,
+            Self::Leave(signal) => signal,
+        }
+    }
 }
 
 /// Values by name.
 type NamedValues = Vec<(String, String)>;
 
-type Stop = watch::Receiver<Option<Signal>>;
+type Stop = watch::Receiver<Option<Halt>>;
 
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     /// Puts a driver together.
@@ -118,7 +142,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     pub fn drive(
         &self,
         id: RunId,
-        stop: Stop,
+        stop: watch::Receiver<Option<Signal>>,
     ) -> Pin<Box<dyn Future<Output = Result<RunStatus, DriveError>> + Send + '_>> {
         Box::pin(async move {
             let now = self.clock.now();
@@ -131,19 +155,40 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         })
     }
 
-    async fn drive_leased(&self, id: &RunId, lease: &Lease, mut stop: Stop) -> Result<RunStatus, DriveError> {
+    async fn drive_leased(
+        &self,
+        id: &RunId,
+        lease: &Lease,
+        mut stop: watch::Receiver<Option<Signal>>,
+    ) -> Result<RunStatus, DriveError> {
         let mut loaded = load(&*self.store, id).await?;
         let secrets = self.secrets_of(id);
         let (reports, mut inbox) = mpsc::unbounded_channel();
         let (cancel, cancelled) = watch::channel(None);
-        let mut tasks = tokio::task::JoinSet::new();
+        let mut tasks = JoinSet::new();
         let mut renew_at = self.clock.now().after(HEARTBEAT);
         let mut command = self.recovery(&loaded.run).await;
+        let mut recovered = command.is_none();
+        let mut waiting_children = HashSet::new();
         loop {
             // What happened and what follows from it share one commit, and nothing is done before that.
             let Some(events) = self.take_in(&mut loaded, lease, command.as_ref(), &secrets).await? else {
                 continue;
             };
+            if !recovered {
+                recovered = true;
+                let begins = |key: &StepKey| {
+                    events
+                        .iter()
+                        .any(|event| matches!(event, Event::AttemptStarted { key: new, .. } if new == key))
+                };
+                self.drive_children(&mut tasks, &loaded.run, |key| !begins(key), &reports, &cancelled);
+            }
+            if loaded.run.ending.is_some() && !waiting_children.is_empty() {
+                let waiting = std::mem::take(&mut waiting_children);
+                let waits = |key: &StepKey| waiting.contains(key);
+                self.drive_children(&mut tasks, &loaded.run, waits, &reports, &cancelled);
+            }
             for event in &events {
                 match loaded.run.effect(event) {
                     Some(Effect::Attempt { key, attempt, deadline }) => {
@@ -164,20 +209,30 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 }
             }
             let status = loaded.run.status();
-            if status.is_final() || status == RunStatus::Interrupted && loaded.run.in_flight().is_empty() {
+            if status.is_final() {
                 return Ok(status);
+            }
+            let waits = status == RunStatus::Interrupted || !waiting_children.is_empty();
+            if waits && loaded.run.in_flight().iter().all(|(key, _)| waiting_children.contains(key)) {
+                return Ok(RunStatus::Interrupted);
             }
             // Attempts end with the run; the hooks that run last do not.
             let ending = loaded.run.ending.is_some() && !loaded.run.in_flight().is_empty();
             cancel.send_if_modified(|signal| {
-                let wanted = ending.then_some(Signal::Ask);
+                let wanted = ending.then_some(Halt::End);
                 let change = *signal != wanted;
                 *signal = wanted;
                 change
             });
             let moment = loaded.run.next_moment().unwrap_or(renew_at).min(renew_at);
             command = tokio::select! {
-                report = inbox.recv() => report.map(|report| self.command(report)),
+                report = inbox.recv() => match report {
+                    Some(Report::ChildWaits(key)) => {
+                        waiting_children.insert(key);
+                        None
+                    }
+                    report => report.and_then(|report| self.command(report)),
+                },
                 changed = self.store.changed(id.as_str(), loaded.seq) => {
                     changed?;
                     for event in catch_up(&*self.store, &mut loaded).await? {
@@ -188,8 +243,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 () = self.clock.sleep_until(moment) => Some(Command::Tick { now: self.clock.now() }),
                 _ = stop.changed() => {
                     let asked = *stop.borrow();
-                    if asked.is_some() {
-                        let _ = cancel.send(asked);
+                    if let Some(signal) = asked {
+                        let _ = cancel.send(Some(Halt::Leave(signal)));
                         while tasks.join_next().await.is_some() {}
                         return self.leave(&mut loaded, lease, &mut inbox, &secrets).await;
                     }
@@ -206,12 +261,31 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
     }
 
-    fn command(&self, report: Report) -> Command {
-        match report {
+    fn command(&self, report: Report) -> Option<Command> {
+        Some(match report {
             Report::Attempt(key, attempt, observation) => {
                 Command::AttemptEnded { key, attempt, observation, now: self.clock.now() }
             }
             Report::Hook(hook, error) => Command::HookEnded { hook, error },
+            Report::ChildWaits(_) => return None,
+        })
+    }
+
+    /// Drives children on that are under way and that nobody drives: they have logs of their own.
+    fn drive_children(
+        &self,
+        tasks: &mut JoinSet<()>,
+        run: &Run,
+        which: impl Fn(&StepKey) -> bool,
+        reports: &UnboundedSender<Report>,
+        cancelled: &Stop,
+    ) {
+        for (key, attempt) in run.in_flight().into_iter().filter(|(key, _)| which(key)) {
+            let deadline = match run.instance(&key).map(|instance| &instance.state) {
+                Some(InstanceState::Running { deadline }) => *deadline,
+                _ => None,
+            };
+            self.start_attempt(tasks, run, key, attempt, deadline, reports, cancelled);
         }
     }
 
@@ -231,7 +305,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             if ended_by_us {
                 continue;
             }
-            let command = self.command(report);
+            let Some(command) = self.command(report) else { continue };
             while self.append_decided(loaded, lease, &command, secrets).await?.is_none() {}
         }
         Ok(loaded.run.status())
@@ -300,8 +374,15 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         if in_flight.is_empty() && hook.is_none() {
             return None;
         }
-        let mut marks: Vec<String> =
-            in_flight.iter().map(|(key, attempt)| mark(&run.id, key, *attempt)).collect();
+        let mut marks = Vec::new();
+        for (key, attempt) in &in_flight {
+            let own = mark(&run.id, key, *attempt);
+            let step = run.position(key.step.as_str()).map(|position| run.step(position));
+            let checks =
+                step.and_then(|step| evidence::validation(&step.kind)).map_or(0, |rules| rules.check.len());
+            marks.extend((0..checks).map(|index| evidence::check_mark(&own, index)));
+            marks.push(own);
+        }
         marks.extend(hook.map(|hook| hook::mark(&run.id, hook)));
         self.process.sweep(&marks).await;
         Some(Command::Recover)

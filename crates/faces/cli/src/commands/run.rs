@@ -75,9 +75,10 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
             _ => None,
         };
         if let Some(decision) = decision {
-            for key in loaded.run.lost() {
+            let lost = service::lost(&driver, &id).await.map_err(|error| runs::service_failure(&error))?;
+            for (run, key) in lost {
                 let command = Command::Resolve { key, by: runs::user(session).into(), decision };
-                service::command(&driver, &id, command)
+                service::command(&driver, &run, command)
                     .await
                     .map_err(|error| runs::service_failure(&error))?;
             }
