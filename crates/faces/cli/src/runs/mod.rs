@@ -1,6 +1,7 @@
 //! Runs on this machine: the driver put together from its adapters.
 
 mod clock;
+mod crash;
 mod inputs;
 mod progress;
 mod workspace;
@@ -53,7 +54,7 @@ pub(crate) fn driver(session: &Session<'_>, store: SqliteStore, observer: Arc<dy
     let process = Arc::new(LocalProcess::new().only_parent());
     let workspace = LocalWorkspace::new(session, Arc::clone(&process));
     let ports = (Arc::new(store), process, Arc::new(workspace), Arc::new(SystemClock));
-    Driver::new(ports, holder(), observer, Arc::new(is_dead))
+    Driver::new(ports, holder(), crash::armed(session, observer), Arc::new(is_dead))
 }
 
 /// Runs something asynchronous to its end.
