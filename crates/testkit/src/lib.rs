@@ -6,6 +6,7 @@
 mod clock;
 pub mod play;
 pub mod reading;
+pub mod simulation;
 pub mod store;
 
 pub use clock::ManualClock;
