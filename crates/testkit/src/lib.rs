@@ -4,9 +4,10 @@
 #![warn(missing_docs)]
 
 mod clock;
+pub mod conformance;
 pub mod play;
 pub mod reading;
 pub mod simulation;
 pub mod store;
 
-pub use clock::ManualClock;
+pub use clock::{ManualClock, RealClock};

@@ -1,0 +1,1 @@
+echo "two $ABIDE_ABILITY" >>ready

@@ -1,0 +1,1 @@
+echo tool is missing >&2; exit 3

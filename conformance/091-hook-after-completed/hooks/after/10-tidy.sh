@@ -1,0 +1,1 @@
+[ -e worked ] && echo "$ABIDE_RESULT" >result
