@@ -34,11 +34,9 @@ impl<'a> RunScope<'a> {
         if let Some((_, value)) = self.secrets.iter().find(|(known, _)| known == name) {
             return Some(Cow::Owned(Value::Text(value.clone())));
         }
-        match self.run.created.inputs.iter().find(|(known, _)| known == name) {
-            Some((_, value)) => Some(Cow::Borrowed(value)),
-            // An input that is declared and was not given is there, and empty.
-            None => self.run.ability.input(name).map(|_| Cow::Owned(Value::Null)),
-        }
+        // One that was not given has no value: whoever uses it asks with `has` or gives a `default`.
+        let given = self.run.created.inputs.iter().find(|(known, _)| known == name);
+        given.map(|(_, value)| Cow::Borrowed(value))
     }
 
     fn step(&self, name: &str, field: &str) -> Option<Value> {
@@ -77,6 +75,8 @@ impl<'a> RunScope<'a> {
 impl Lookup for RunScope<'_> {
     fn path(&self, segments: &[&str]) -> Option<Cow<'_, Value>> {
         let (value, rest): (Cow<'_, Value>, &[&str]) = match segments {
+            // Only so that a message can tell which of the inputs has no value.
+            ["inputs"] => (Cow::Owned(Value::Map(Vec::new())), &[]),
             ["inputs", name, rest @ ..] => (self.input(name)?, rest),
             ["steps", name, field, rest @ ..] => (Cow::Owned(self.step(name, field)?), rest),
             ["input", rest @ ..] => (Cow::Owned(Value::Text(self.run.created.input.clone())), rest),
