@@ -2,7 +2,7 @@
 
 use super::scope::RunScope;
 use super::state::{Phase, Run, StepStatus};
-use crate::definition::{ApprovalStep, Items, Step, StepKind};
+use crate::definition::{ApprovalStep, Items, StepKind};
 use crate::event::{
     AttemptFailure, EndStatus, Event, HookPhase, Question, QuestionKind, Skip, StepKey, StepResult, Then,
     Timestamp,
@@ -126,7 +126,7 @@ impl Run {
         let id = definition.id.value.clone();
         let key = StepKey::of(id.clone());
         let scope = RunScope::new(self, None, secrets);
-        if let Some(need) = self.rejected_need(definition) {
+        if let Some(need) = self.rejected_need(step) {
             return Event::StepSkipped { step: id, why: Skip::Rejected { need } };
         }
         if let Some(when) = &definition.when {
@@ -159,16 +159,14 @@ impl Run {
     }
 
     /// Returns a step that this one waits for and that was rejected, or skipped for such a reason.
-    fn rejected_need(&self, step: &Step) -> Option<crate::definition::StepId> {
-        let rejected = |id: &crate::definition::StepId| {
-            self.position(id.as_str()).is_some_and(|position| {
-                matches!(
-                    self.steps[position].status,
-                    StepStatus::Rejected | StepStatus::Skipped(Skip::Rejected { .. })
-                )
-            })
+    fn rejected_need(&self, step: usize) -> Option<crate::definition::StepId> {
+        let rejected = |on: &&usize| {
+            matches!(
+                self.steps[**on].status,
+                StepStatus::Rejected | StepStatus::Skipped(Skip::Rejected { .. })
+            )
         };
-        step.needs.iter().map(|need| &need.value).find(|need| rejected(need)).cloned()
+        self.index.waits[step].iter().find(rejected).map(|on| self.step(*on).id.value.clone())
     }
 
     fn begin(&self, step: usize, instance: usize, now: Timestamp) -> Event {

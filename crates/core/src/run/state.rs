@@ -35,6 +35,8 @@ pub struct Run {
 pub(super) struct Index {
     /// The position of each step.
     pub(super) positions: Arc<HashMap<SmolStr, usize>>,
+    /// The steps that each step waits for, whether `needs` names them or a template uses them.
+    pub(super) waits: Arc<Vec<Vec<usize>>>,
     /// The steps that wait for each step.
     pub(super) dependents: Arc<Vec<Vec<usize>>>,
     /// For how many steps each step still waits.
@@ -236,11 +238,14 @@ impl RunStatus {
 impl Run {
     /// Begins a run from its first event; `ability` is what its source reads as.
     pub fn create(id: RunId, created: Created, ability: Arc<Ability>) -> Self {
-        let waits = dependencies(&ability);
+        let waits: Vec<Vec<usize>> = dependencies(&ability)
+            .iter()
+            .map(|before| before.iter().map(|dependency| dependency.on).collect())
+            .collect();
         let mut dependents = vec![Vec::new(); waits.len()];
         for (step, before) in waits.iter().enumerate() {
-            for dependency in before {
-                dependents[dependency.on].push(step);
+            for on in before {
+                dependents[*on].push(step);
             }
         }
         let unmet: Vec<u32> =
@@ -260,6 +265,7 @@ impl Run {
             cancelling: false,
             index: Index {
                 positions: Arc::new(positions),
+                waits: Arc::new(waits),
                 dependents: Arc::new(dependents),
                 unmet,
                 ready,
