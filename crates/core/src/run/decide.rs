@@ -293,6 +293,9 @@ fn failure(step: &Step, observation: &Observation) -> Option<AttemptFailure> {
         ProcessEnd::Exited(code) => {
             let counts =
                 if codes.is_empty() { *code == 0 } else { codes.iter().any(|known| known.value == *code) };
+            if !counts && matches!(step.kind, StepKind::Workflow(_)) {
+                return Some(AttemptFailure::Child(observation.missing.join("; ")));
+            }
             if !counts {
                 return Some(AttemptFailure::ExitCode(*code));
             }

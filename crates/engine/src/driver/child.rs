@@ -2,10 +2,11 @@
 
 use super::attempt::not_started;
 use super::{Driver, Halt, Stop};
+use crate::log::Loaded;
 use crate::port::{Clock, Process, Store, Workspace};
 use crate::service::{self, Start};
-use abide_core::event::{Observation, ProcessEnd, RunId, StepKey, StepResult, Timestamp};
-use abide_core::run::{ChildWork, Command, Run, RunStatus};
+use abide_core::event::{Observation, Output, ProcessEnd, RunId, StepKey, StepResult, Timestamp};
+use abide_core::run::{ChildWork, Command, Phase, Run, RunStatus, StepStatus};
 use sha2::{Digest as _, Sha256};
 
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
@@ -72,11 +73,16 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             }
             self.cancel_child(&id, timed_out.then_some("it ran out of time")).await;
         };
+        let mut missing = Vec::new();
         let (end, result) = match status {
             Err(error) => (ProcessEnd::NotStarted(error.to_string()), StepResult::default()),
             Ok(status) if !status.is_final() => return None,
             Ok(status) => {
-                let output = self.last_output(&id).await;
+                let (output, error) = self.outcome(&id).await;
+                if status == RunStatus::Failed {
+                    missing
+                        .push(error.map_or_else(|| "failed".to_owned(), |error| format!("failed: {error}")));
+                }
                 let result = StepResult { output, run: Some(id), ..StepResult::default() };
                 let end = match status {
                     RunStatus::Completed => ProcessEnd::Exited(0),
@@ -88,7 +94,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 (end, result)
             }
         };
-        Some(Observation { end, result, missing: Vec::new() })
+        Some(Observation { end, result, missing })
     }
 
     /// Tells a child to end; one that is over or ending already needs no word from us.
@@ -120,18 +126,17 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         work.inputs.iter().find(|(name, value)| holds(value) && open(name)).map(|(name, _)| name.clone())
     }
 
-    /// Returns the output of the last step of a run that was done.
-    async fn last_output(&self, id: &RunId) -> abide_core::event::Output {
-        let Ok(loaded) = crate::log::load(&*self.store, id).await else {
-            return abide_core::event::Output::default();
+    /// Returns the output of the last step of a run that was done, and why the run failed, if it did.
+    async fn outcome(&self, id: &RunId) -> (Output, Option<String>) {
+        let Ok(Loaded { run, .. }) = crate::log::load(&*self.store, id).await else {
+            return (Output::default(), None);
         };
-        let done = loaded
-            .run
-            .steps
-            .iter()
-            .rev()
-            .find(|state| state.status == abide_core::run::StepStatus::Completed);
-        done.map(|state| state.result.output.clone()).unwrap_or_default()
+        let done = run.steps.iter().rev().find(|state| state.status == StepStatus::Completed);
+        let output = done.map(|state| state.result.output.clone()).unwrap_or_default();
+        match run.phase {
+            Phase::Finished(_, error) => (output, error),
+            _ => (output, None),
+        }
     }
 }
 
