@@ -67,6 +67,10 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 Err(error) => missing.push(format!("the output is not JSON: {error}")),
             }
         }
+        // Kept beside the output only where something may look at it.
+        if result.json.is_none() && !result.output.cut && run.created.source.contains("json") {
+            result.json = abide_formats::json::parse(result.output.text.trim()).ok();
+        }
         for (index, command) in rules.check.iter().enumerate() {
             let mark = check_mark(&mark(&run.id, key, attempt), index);
             let spec = run
