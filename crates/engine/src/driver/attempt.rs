@@ -1,5 +1,6 @@
 //! One attempt of a step: its process, its output, its evidence.
 
+use super::beside::scripts_beside;
 use super::capture::Channel;
 use super::evidence::validation;
 use super::hook::{cancelled, variable};
@@ -11,7 +12,7 @@ use abide_core::run::{Run, RunScope, ScriptWork, Work};
 use abide_core::source::Spanned;
 use abide_core::value::Template;
 use abide_core::value::output::{Masker, Secret};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
@@ -60,7 +61,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         run: &Run,
         key: &StepKey,
         attempt: u32,
-        work: ScriptWork,
+        mut work: ScriptWork,
         deadline: Option<Timestamp>,
         stop: Stop,
     ) -> Observation {
@@ -90,6 +91,10 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         };
         let longest = left(deadline, self.clock.now());
         let mark = mark(&run.id, key, attempt);
+        let in_project = |word: &str| {
+            self.workspace.exists(Path::new(&run.created.root), word) || self.workspace.exists(&folder, word)
+        };
+        work.script = scripts_beside(run, &work.script, in_project);
         let spec = script_spec(run, &work, named, folder.clone(), longest, mark);
         let channels = Channels::new(&masker, wanted);
         let sink = self.sink(run, key, attempt, &channels);

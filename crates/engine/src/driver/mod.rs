@@ -1,6 +1,7 @@
 //! Drives a run to its end: append first, then do, then append what came of it.
 
 mod attempt;
+mod beside;
 mod capture;
 mod child;
 mod evidence;

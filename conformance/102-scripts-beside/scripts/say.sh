@@ -1,0 +1,1 @@
+echo "say $1 in $(pwd)"
