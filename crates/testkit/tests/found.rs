@@ -1,4 +1,4 @@
-//! What the simulation found, each in its smallest form.
+//! Mistakes that a run once made, each in its smallest form.
 
 use abide_core::event::{EndStatus, HookKey, HookPhase};
 use abide_core::run::RunStatus;
