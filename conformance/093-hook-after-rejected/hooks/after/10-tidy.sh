@@ -1,0 +1,1 @@
+echo "$ABIDE_RESULT" >result
