@@ -25,10 +25,10 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let exists = matches!(self.store.head(id.as_str()).await, Ok(Some(_)));
         if !exists {
             if let Some(name) = self.leaks(run, &work) {
-                return not_started(format!(
+                return Some(not_started(format!(
                     "`{name}` gets a secret, and the ability `{}` does not declare it as `secret: true`",
                     work.ability
-                ));
+                )));
             }
             let start = Start {
                 ability: work.ability,
