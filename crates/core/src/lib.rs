@@ -8,6 +8,7 @@
 pub mod definition;
 pub mod diagnostic;
 pub mod event;
+pub mod plan;
 pub mod run;
 pub mod source;
 pub mod value;

@@ -141,25 +141,29 @@ fn coerced(input: &Input, value: Value) -> Value {
     }
 }
 
-/// Starts a run: everything is checked before anything is written.
-pub async fn start<S: Store, P: Process, W: Workspace, C: Clock>(
-    driver: &Driver<S, P, W, C>,
+/// A run that could be started: everything is checked, and nothing is written.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The run, before its first event.
+    pub run: Run,
+    /// The values of secret inputs, which the log must not hold.
+    pub secrets: Vec<(String, String)>,
+}
+
+/// Checks everything that a start needs.
+pub fn prepare<W: Workspace, C: Clock>(
+    workspace: &W,
+    clock: &C,
     start: Start,
-) -> Result<RunId, ServiceError> {
+) -> Result<Prepared, ServiceError> {
     if start.depth as usize >= DEEPEST_WORKFLOW {
         return Err(ServiceError::TooDeep);
     }
-    let definition = driver.workspace.ability(&start.ability)?;
+    let definition = workspace.ability(&start.ability)?;
     let ability = pinned(&definition.source, &definition.name)
         .map_err(|message| WorkspaceError { message, help: None })?;
-    for (step_type, what) in [(StepType::Agent, "agent"), (StepType::Skill, "skill")] {
-        if ability.steps.iter().any(|step| step.kind.step_type() == step_type) {
-            return Err(ServiceError::Unsupported { ability: start.ability, what });
-        }
-    }
     let (inputs, secrets) = resolve_inputs(&ability, &start.inputs).map_err(ServiceError::Inputs)?;
-    let id = start.id.clone().unwrap_or_else(|| driver.clock.new_run());
-    let now = driver.clock.now();
+    let now = clock.now();
     let created = Created {
         at: now,
         name: definition.name.as_str().into(),
@@ -175,16 +179,39 @@ pub async fn start<S: Store, P: Process, W: Workspace, C: Clock>(
         depth: start.depth,
         rerun_of: None,
         taken_over: Vec::new(),
-        hooks: definition.hooks.clone(),
+        hooks: definition.hooks,
         deadline: ability.settings.timeout.as_ref().map(|timeout| now.after(timeout.time())),
         plan_approval: ability.settings.plan_approval.as_ref().is_some_and(|flag| flag.value),
         source: definition.source,
     };
-    let run = Run::create(id.clone(), created.clone(), Arc::new(ability));
-    let events = [Event::Created(Box::new(created))];
-    driver.store.append(id.as_str(), 0, None, stored(&events), summary(&run)).await?;
-    driver.give_secrets(&id, secrets);
-    Ok(id)
+    let id = start.id.unwrap_or_else(|| clock.new_run());
+    Ok(Prepared { run: Run::create(id, created, Arc::new(ability)), secrets })
+}
+
+/// Starts a run: everything is checked before anything is written.
+pub async fn start<S: Store, P: Process, W: Workspace, C: Clock>(
+    driver: &Driver<S, P, W, C>,
+    start: Start,
+) -> Result<RunId, ServiceError> {
+    let prepared = prepare(&*driver.workspace, &*driver.clock, start)?;
+    begin(driver, prepared).await
+}
+
+/// Writes the first event of a run.
+pub(crate) async fn begin<S: Store, P: Process, W: Workspace, C: Clock>(
+    driver: &Driver<S, P, W, C>,
+    prepared: Prepared,
+) -> Result<RunId, ServiceError> {
+    let Prepared { run, secrets } = prepared;
+    for (step_type, what) in [(StepType::Agent, "agent"), (StepType::Skill, "skill")] {
+        if run.ability.steps.iter().any(|step| step.kind.step_type() == step_type) {
+            return Err(ServiceError::Unsupported { ability: run.created.name.to_string(), what });
+        }
+    }
+    let events = [Event::Created(Box::new((*run.created).clone()))];
+    driver.store.append(run.id.as_str(), 0, None, stored(&events), summary(&run)).await?;
+    driver.give_secrets(&run.id, secrets);
+    Ok(run.id)
 }
 
 fn digest(definition: &Definition) -> String {

@@ -175,15 +175,22 @@ impl Run {
             Some(entry) => (self.key(step, instance), entry.attempt + 1),
             None => (StepKey::of(definition.id.value.clone()), 1),
         };
-        let limit = definition.timeout.as_ref().map(|timeout| timeout.value);
-        if let StepKind::Approval(approval) = &definition.kind {
-            return self.ask(key, approval, limit.map(|limit| now.after(limit.time())));
+        let deadline = self.time_limit(definition).map(|limit| now.after(limit.time()));
+        match &definition.kind {
+            StepKind::Approval(approval) => self.ask(key, approval, deadline),
+            _ => Event::AttemptStarted { key, attempt, deadline },
         }
-        let limit = match definition.kind {
-            StepKind::Workflow(_) => limit,
-            _ => Some(limit.unwrap_or(DEFAULT_TIMEOUT)),
-        };
-        Event::AttemptStarted { key, attempt, deadline: limit.map(|limit| now.after(limit.time())) }
+    }
+
+    /// Returns how long an attempt of a step may take.
+    pub(crate) fn time_limit(&self, step: &Step) -> Option<Duration> {
+        let own = step.timeout.as_ref().map(|timeout| timeout.value);
+        match step.kind {
+            StepKind::Approval(_) | StepKind::Workflow(_) => own,
+            StepKind::Script(_) | StepKind::Agent(_) | StepKind::Skill(_) => {
+                Some(own.unwrap_or(DEFAULT_TIMEOUT))
+            }
+        }
     }
 
     fn ask(&self, key: StepKey, approval: &ApprovalStep, deadline: Option<Timestamp>) -> Event {

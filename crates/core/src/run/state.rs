@@ -383,13 +383,13 @@ impl Run {
     }
 
     /// Returns what happens when a step fails for good.
-    pub(super) fn on_failure(&self, step: &Step) -> OnFailure {
+    pub(crate) fn on_failure(&self, step: &Step) -> OnFailure {
         let own = step.on_failure.as_ref().or(self.ability.settings.on_failure.as_ref());
         own.map_or(OnFailure::Stop, |word| word.value)
     }
 
     /// Returns how many attempts may be under way at the same time.
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         if !self.ability.settings.is_parallel() {
             return usize::MAX;
         }
@@ -397,7 +397,7 @@ impl Run {
     }
 
     /// Returns the hooks of a phase.
-    pub(super) fn hooks(&self, phase: HookPhase) -> Vec<HookKey> {
+    pub(crate) fn hooks(&self, phase: HookPhase) -> Vec<HookKey> {
         self.created.hooks.iter().filter(|hook| hook.phase == phase).cloned().collect()
     }
 

@@ -74,6 +74,8 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Check that abide can work here
     Doctor,
+    /// Show what a run would do, without doing any of it
+    Plan(PlanArguments),
     /// Run an ability
     Run(RunArguments),
     /// Drive an unfinished run on
@@ -90,14 +92,38 @@ pub enum Command {
     Reject(AnswerArguments),
     /// End a run
     Cancel(CancelArguments),
+    /// Look at the log of runs, and check that nobody changed it
+    Audit(AuditArguments),
 }
 
-/// Arguments of `abide run`.
+/// Arguments of `abide audit`.
 #[derive(Debug, Args)]
-pub struct RunArguments {
-    /// The ability
-    #[arg(value_name = "NAME")]
-    pub name: String,
+pub struct AuditArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AuditCommand,
+}
+
+/// What `abide audit` does.
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Print every event of a run; with `--json` one document per line
+    Show {
+        /// The run, or the beginning of its id; the newest when none is given
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+    /// Check the hashes of the log, that every event can be read, and that the runs can be replayed
+    Verify {
+        /// The run, or the beginning of its id; all runs when none is given
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+}
+
+/// What a run is given.
+#[derive(Debug, Args)]
+pub struct GivenArguments {
     /// An input
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub input: Vec<String>,
@@ -107,6 +133,28 @@ pub struct RunArguments {
     /// The text that templates see as `input`
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
+}
+
+/// Arguments of `abide plan`.
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// The ability
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// What it is given.
+    #[command(flatten)]
+    pub given: GivenArguments,
+}
+
+/// Arguments of `abide run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The ability
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// What it is given.
+    #[command(flatten)]
+    pub given: GivenArguments,
 }
 
 /// Arguments of `abide resume`.

@@ -70,6 +70,7 @@ fn run(
         Command::Explain(arguments) => commands::explain(&mut session, arguments),
         Command::Completions(arguments) => commands::completions(&mut session, arguments),
         Command::Doctor => commands::doctor(&mut session),
+        Command::Plan(arguments) => commands::plan(&mut session, arguments),
         Command::Run(arguments) => commands::run(&mut session, arguments),
         Command::Resume(arguments) => commands::resume(&mut session, arguments),
         Command::Runs(arguments) => commands::runs(&mut session, arguments),
@@ -78,5 +79,6 @@ fn run(
         Command::Approve(arguments) => commands::answer(&mut session, arguments, commands::Answer::Approve),
         Command::Reject(arguments) => commands::answer(&mut session, arguments, commands::Answer::Reject),
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
+        Command::Audit(arguments) => commands::audit(&mut session, arguments),
     }
 }

@@ -1,12 +1,14 @@
 //! What each command does; the rules live in core, and these only ask and show.
 
 mod answer;
+mod audit;
 mod completions;
 mod doctor;
 mod explain;
 mod graph;
 mod init;
 mod list;
+mod plan;
 mod run;
 mod runs;
 mod schema;
@@ -14,12 +16,14 @@ mod show;
 mod validate;
 
 pub(crate) use answer::{Answer, answer, cancel};
+pub(crate) use audit::audit;
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use graph::graph;
 pub(crate) use init::init;
 pub(crate) use list::list;
+pub(crate) use plan::plan;
 pub(crate) use run::{resume, run};
 pub(crate) use runs::{logs, runs, status};
 pub(crate) use schema::schema;

@@ -2,48 +2,32 @@
 
 use crate::args::{ResumeArguments, RunArguments};
 use crate::runs::{self, Lines, LocalDriver, Progress, SystemClock, Told};
-use crate::session::{Session, find};
+use crate::session::Session;
 use crate::ui::json::from_value;
-use crate::{Exit, Failure};
-use abide_catalog::Status;
+use crate::{Exit, Failure, ui};
 use abide_core::event::{Event, LossDecision, Question, RunId, StepKey};
+use abide_core::plan::Plan;
 use abide_core::run::{Command, RunStatus};
 use abide_engine::driver::DriveError;
 use abide_engine::port::{Clock as _, Signal};
-use abide_engine::service::{self, ServiceError, Start};
+use abide_engine::service::{self, ServiceError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{mpsc, watch};
 
 pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result<Exit, Failure> {
-    let mut catalog = session.catalog();
-    let listing = catalog.scan();
-    let entry = find(&listing, &arguments.name)?;
-    if entry.status() != Status::Usable {
-        return Err(Failure::new(Exit::Problems, format!("the ability `{}` has errors", entry.name))
-            .help(format!("`abide validate {}` shows them", entry.name)));
+    let start = runs::start_of(session, &arguments.name, &arguments.given)?;
+    if session.surroundings.terminal && !session.json {
+        let prepared = runs::prepare(session, start.clone())?;
+        // A plan that cannot be made is shown where it fails: a step that is never reached does no harm.
+        if let Ok(plan) = Plan::of(&prepared.run, &prepared.secrets) {
+            session.say(&ui::plan::outline(&plan))?;
+        }
     }
-    let names: Vec<String> = entry
-        .summary
-        .iter()
-        .flat_map(|summary| summary.signature.inputs.iter().map(|(name, ..)| name.to_string()))
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let inputs = runs::given(session, &arguments.input, arguments.inputs.as_deref(), &names)?;
     let store = runs::open_store(session)?;
     let (progress, told) = Progress::new();
     let driver = runs::driver(session, store, Arc::new(progress));
-    let start = Start {
-        ability: arguments.name.clone(),
-        inputs,
-        input: arguments.text.clone().unwrap_or_default(),
-        by: runs::user(session).into(),
-        session: None,
-        parent: None,
-        depth: 0,
-        id: None,
-    };
     runs::block_on(async {
         let id = service::start(&driver, start).await.map_err(|error| runs::service_failure(&error))?;
         if !session.json {

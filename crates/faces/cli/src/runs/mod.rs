@@ -2,24 +2,26 @@
 
 mod clock;
 mod crash;
+mod find;
 mod inputs;
 mod progress;
+mod start;
 mod workspace;
 
 pub(crate) use clock::SystemClock;
+pub(crate) use find::{find_run, load_run, summary, text_of};
 pub(crate) use inputs::given;
 pub(crate) use progress::{Lines, Progress, Told};
+pub(crate) use start::{prepare, start_of};
 pub(crate) use workspace::LocalWorkspace;
 
 use crate::session::Session;
 use crate::{Exit, Failure};
-use abide_core::event::RunId;
 use abide_core::run::RunStatus;
-use abide_core::value::Value;
+use abide_engine::LoadError;
 use abide_engine::driver::{Driver, Observer};
-use abide_engine::port::{Clock as _, Holder, Store as _, StoreError, StreamHead};
+use abide_engine::port::{Clock as _, Holder, StoreError};
 use abide_engine::service::ServiceError;
-use abide_engine::{LoadError, Loaded, load};
 use abide_process::LocalProcess;
 use abide_store_sqlite::{Settings, SqliteStore};
 use std::path::{Path, PathBuf};
@@ -67,18 +69,18 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 /// Says who this process is, so that others can see whether it lives.
 fn holder() -> Holder {
     let process = std::process::id();
-    Holder { name: format!("{process}-{}", start_of(process).unwrap_or_default()), process }
+    Holder { name: format!("{process}-{}", process_start(process).unwrap_or_default()), process }
 }
 
 /// Tells whether the process of a holder is gone, or another one has its number now.
 fn is_dead(holder: &Holder) -> bool {
     let name = |start: String| format!("{}-{start}", holder.process);
-    start_of(holder.process).map(name).is_none_or(|name| name != holder.name)
+    process_start(holder.process).map(name).is_none_or(|name| name != holder.name)
 }
 
 /// Returns when a process was started, as the system counts.
 #[expect(clippy::disallowed_methods, reason = "whether a driver lives is asked where things are wired")]
-fn start_of(process: u32) -> Option<String> {
+fn process_start(process: u32) -> Option<String> {
     let stat = std::fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat")).ok()?;
     // The name in parentheses may hold anything; what counts stands after it.
     stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
@@ -113,60 +115,6 @@ pub(crate) fn service_failure(error: &ServiceError) -> Failure {
             Failure::new(Exit::Usage, error.to_string()).help("give inputs as `-i name=value`")
         }
         _ => Failure::new(Exit::Refused, error.to_string()),
-    }
-}
-
-/// Finds a run by its id, the beginning of it, or, without one, as the newest that `wanted` accepts.
-pub(crate) async fn find_run(
-    store: &SqliteStore,
-    text: Option<&str>,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<RunId, Failure> {
-    let heads = store.heads(None, 10_000).await.map_err(|error| store_failure(&error))?;
-    let matching: Vec<&StreamHead> = match text {
-        Some(text) => heads.iter().filter(|head| head.stream.starts_with(text)).collect(),
-        None => {
-            let mine = heads.iter().filter(|head| {
-                let summary = summary(head);
-                text_of(&summary, "parent").is_none()
-                    && wanted(text_of(&summary, "status").unwrap_or_default())
-            });
-            mine.take(1).collect()
-        }
-    };
-    match (&matching[..], text) {
-        ([only], _) => RunId::parse(&only.stream).ok_or_else(|| {
-            Failure::new(Exit::System, format!("the log holds a run with a bad id: {}", only.stream))
-        }),
-        ([], Some(text)) => {
-            Err(Failure::new(Exit::NotFound, format!("there is no run {text}"))
-                .help("`abide runs` lists them"))
-        }
-        ([], None) => {
-            Err(Failure::new(Exit::NotFound, "there is no such run").help("`abide runs` lists all"))
-        }
-        (many, _) => {
-            let ids: Vec<&str> = many.iter().take(5).map(|head| head.stream.as_str()).collect();
-            Err(Failure::new(Exit::Usage, format!("{} runs begin like that: {}", many.len(), ids.join(", "))))
-        }
-    }
-}
-
-/// Loads a run.
-pub(crate) async fn load_run(store: &SqliteStore, id: &RunId) -> Result<Loaded, Failure> {
-    load(store, id).await.map_err(|error| load_failure(&error))
-}
-
-/// Reads what a head says about its run.
-pub(crate) fn summary(head: &StreamHead) -> Value {
-    abide_formats::json::parse(&head.summary).unwrap_or(Value::Null)
-}
-
-/// Returns a text of a summary.
-pub(crate) fn text_of<'a>(summary: &'a Value, name: &str) -> Option<&'a str> {
-    match summary.get(name) {
-        Some(Value::Text(text)) => Some(text),
-        _ => None,
     }
 }
 

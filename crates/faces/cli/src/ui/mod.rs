@@ -2,6 +2,8 @@
 
 pub mod diagnostics;
 pub mod json;
+pub mod moment;
+pub mod plan;
 mod style;
 pub mod table;
 pub mod visible;

@@ -1,0 +1,63 @@
+//! Runs in the log, found by what a person types.
+
+use super::{load_failure, store_failure};
+use crate::{Exit, Failure};
+use abide_core::event::RunId;
+use abide_core::value::Value;
+use abide_engine::port::{Store as _, StreamHead};
+use abide_engine::{Loaded, load};
+use abide_store_sqlite::SqliteStore;
+
+/// Finds a run by its id, the beginning of it, or, without one, as the newest that `wanted` accepts.
+pub(crate) async fn find_run(
+    store: &SqliteStore,
+    text: Option<&str>,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<RunId, Failure> {
+    let heads = store.heads(None, 10_000).await.map_err(|error| store_failure(&error))?;
+    let matching: Vec<&StreamHead> = match text {
+        Some(text) => heads.iter().filter(|head| head.stream.starts_with(text)).collect(),
+        None => {
+            let mine = heads.iter().filter(|head| {
+                let summary = summary(head);
+                text_of(&summary, "parent").is_none()
+                    && wanted(text_of(&summary, "status").unwrap_or_default())
+            });
+            mine.take(1).collect()
+        }
+    };
+    match (&matching[..], text) {
+        ([only], _) => RunId::parse(&only.stream).ok_or_else(|| {
+            Failure::new(Exit::System, format!("the log holds a run with a bad id: {}", only.stream))
+        }),
+        ([], Some(text)) => {
+            Err(Failure::new(Exit::NotFound, format!("there is no run {text}"))
+                .help("`abide runs` lists them"))
+        }
+        ([], None) => {
+            Err(Failure::new(Exit::NotFound, "there is no such run").help("`abide runs` lists all"))
+        }
+        (many, _) => {
+            let ids: Vec<&str> = many.iter().take(5).map(|head| head.stream.as_str()).collect();
+            Err(Failure::new(Exit::Usage, format!("{} runs begin like that: {}", many.len(), ids.join(", "))))
+        }
+    }
+}
+
+/// Loads a run.
+pub(crate) async fn load_run(store: &SqliteStore, id: &RunId) -> Result<Loaded, Failure> {
+    load(store, id).await.map_err(|error| load_failure(&error))
+}
+
+/// Reads what a head says about its run.
+pub(crate) fn summary(head: &StreamHead) -> Value {
+    abide_formats::json::parse(&head.summary).unwrap_or(Value::Null)
+}
+
+/// Returns a text of a summary.
+pub(crate) fn text_of<'a>(summary: &'a Value, name: &str) -> Option<&'a str> {
+    match summary.get(name) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}

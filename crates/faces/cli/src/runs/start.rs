@@ -1,0 +1,47 @@
+//! What a command line says about a run that is to be started.
+
+use super::{LocalWorkspace, SystemClock, given, service_failure, user};
+use crate::args::GivenArguments;
+use crate::session::{Session, find};
+use crate::{Exit, Failure};
+use abide_catalog::Status;
+use abide_engine::service::{self, Prepared, Start};
+use abide_process::LocalProcess;
+use std::sync::Arc;
+
+/// Reads which ability is meant and what it is given.
+pub(crate) fn start_of(
+    session: &Session<'_>,
+    name: &str,
+    arguments: &GivenArguments,
+) -> Result<Start, Failure> {
+    let mut catalog = session.catalog();
+    let listing = catalog.scan();
+    let entry = find(&listing, name)?;
+    if entry.status() != Status::Usable {
+        return Err(Failure::new(Exit::Problems, format!("the ability `{}` has errors", entry.name))
+            .help(format!("`abide validate {}` shows them", entry.name)));
+    }
+    let names: Vec<String> = entry
+        .summary
+        .iter()
+        .flat_map(|summary| summary.signature.inputs.iter().map(|(name, ..)| name.to_string()))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(Start {
+        ability: name.to_owned(),
+        inputs: given(session, &arguments.input, arguments.inputs.as_deref(), &names)?,
+        input: arguments.text.clone().unwrap_or_default(),
+        by: user(session).into(),
+        session: None,
+        parent: None,
+        depth: 0,
+        id: None,
+    })
+}
+
+/// Checks everything that a start needs; nothing is written.
+pub(crate) fn prepare(session: &Session<'_>, start: Start) -> Result<Prepared, Failure> {
+    let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
+    service::prepare(&workspace, &SystemClock, start).map_err(|error| service_failure(&error))
+}
