@@ -7,6 +7,7 @@
 pub mod driver;
 mod log;
 pub mod port;
+mod rerun;
 pub mod service;
 
 pub use log::{LoadError, Loaded, load};

@@ -1,5 +1,7 @@
 //! The use cases that every face calls.
 
+pub use crate::rerun::{Rerun, rerun, secrets_again};
+
 use crate::driver::{Driver, child_id, summary};
 use crate::log::{LoadError, Loaded, load, pinned, stored};
 use crate::port::{Clock, Definition, Process, Store, StoreError, Workspace, WorkspaceError};
@@ -54,6 +56,9 @@ pub enum ServiceError {
     /// Runs call each other too deeply.
     #[error("runs call each other more than {DEEPEST_WORKFLOW} deep")]
     TooDeep,
+    /// The run cannot be repeated like that.
+    #[error("{0}")]
+    Rerun(String),
     /// The machine refused.
     #[error(transparent)]
     Refused(#[from] Refusal),

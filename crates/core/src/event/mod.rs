@@ -211,13 +211,26 @@ pub struct Created {
     /// The run that it repeats, and the step from which on.
     pub rerun_of: Option<(RunId, StepId)>,
     /// Results that are taken over from that run.
-    pub taken_over: Vec<(StepId, StepResult)>,
+    pub taken_over: Vec<TakenOver>,
     /// Scripts that run before the first step and after the last.
     pub hooks: Vec<HookKey>,
     /// When the run's time is over.
     pub deadline: Option<Timestamp>,
     /// Whether a human must agree to the plan first.
     pub plan_approval: bool,
+}
+
+/// A step that a run takes over from the one that it repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TakenOver {
+    /// Which.
+    pub step: StepId,
+    /// What came of it.
+    pub result: StepResult,
+    /// Who skipped it, if somebody did.
+    pub skipped_by: Option<SmolStr>,
+    /// What came of each item of a `for_each`, with its label.
+    pub items: Vec<(SmolStr, Value, StepResult)>,
 }
 
 /// Why a step is not done.

@@ -280,14 +280,34 @@ impl Run {
             },
             ability,
         };
-        for (step, result) in taken_over {
-            if let Some(position) = run.position(step.as_str()) {
-                run.steps[position].result = result;
+        for taken in taken_over {
+            if let Some(position) = run.position(taken.step.as_str()) {
+                let instances = taken.items.into_iter().map(|(label, item, result)| Instance {
+                    state: InstanceState::Completed,
+                    result,
+                    ..Instance::new(Some(label), Some(item))
+                });
+                run.steps[position].instances = instances.collect();
+                run.steps[position].result = taken.result;
                 run.steps[position].note = Some("taken over".to_owned());
-                run.close_step(position, StepStatus::Completed);
+                let status = match taken.skipped_by {
+                    None => StepStatus::Completed,
+                    Some(by) => StepStatus::Skipped(Skip::Chosen { by }),
+                };
+                run.close_step(position, status);
             }
         }
         run
+    }
+
+    /// Returns a step and every step that depends on it, directly or not.
+    pub fn dependents_of(&self, step: usize) -> BTreeSet<usize> {
+        let mut found = BTreeSet::from([step]);
+        let mut open = vec![step];
+        while let Some(step) = open.pop() {
+            open.extend(self.index.dependents[step].iter().copied().filter(|next| found.insert(*next)));
+        }
+        found
     }
 
     /// Returns the position of a step.

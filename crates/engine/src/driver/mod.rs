@@ -133,7 +133,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
     }
 
-    pub(crate) fn secrets_of(&self, run: &RunId) -> Vec<(String, String)> {
+    /// Returns the values of a run's secret inputs.
+    pub fn secrets_of(&self, run: &RunId) -> Vec<(String, String)> {
         self.secrets.lock().ok().and_then(|secrets| secrets.get(run).cloned()).unwrap_or_default()
     }
 

@@ -56,6 +56,8 @@ pub enum Colour {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Play a small release, to see what abide does: no key, no network, nothing left behind
+    Demo(DemoArguments),
     /// Write a first ability that works, with a schema for editors
     Init(InitArguments),
     /// List the abilities that are found, the broken and the shadowed ones too
@@ -78,6 +80,8 @@ pub enum Command {
     Plan(PlanArguments),
     /// Run an ability
     Run(RunArguments),
+    /// Run an ability again from one of its steps on
+    Rerun(RerunArguments),
     /// Drive an unfinished run on
     Resume(ResumeArguments),
     /// List runs
@@ -155,6 +159,37 @@ pub struct RunArguments {
     /// What it is given.
     #[command(flatten)]
     pub given: GivenArguments,
+    /// Walk through the steps without executing or writing anything; every step is said to succeed
+    #[arg(long, conflicts_with = "detach")]
+    pub dry_run: bool,
+    /// A YAML file that says what steps do in a dry run: step → exit_code, stdout, stderr, json, answer, missing, times_out
+    #[arg(long, value_name = "FILE", requires = "dry_run", value_hint = ValueHint::FilePath)]
+    pub stubs: Option<PathBuf>,
+    /// Go on in the background, and print the id of the run
+    #[arg(long)]
+    pub detach: bool,
+}
+
+/// Arguments of `abide rerun`.
+#[derive(Debug, Args)]
+pub struct RerunArguments {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The first step to run again; steps that do not depend on it and are done are taken over
+    #[arg(long, value_name = "STEP")]
+    pub from: String,
+    /// A secret input, which no log holds; the others are those of the run
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub input: Vec<String>,
+}
+
+/// Arguments of `abide demo`.
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// Answer the approval with a yes
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// Arguments of `abide resume`.
@@ -169,6 +204,12 @@ pub struct ResumeArguments {
     /// Count steps as failed that were interrupted in the middle
     #[arg(long)]
     pub fail: bool,
+    /// A secret input, which no log holds
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub input: Vec<String>,
+    /// Leave the terminal, and take secret inputs as JSON from standard input
+    #[arg(long, hide = true)]
+    pub detached: bool,
 }
 
 /// Arguments of `abide runs`.
@@ -196,6 +237,9 @@ pub struct LogsArguments {
     /// Only this step
     #[arg(value_name = "STEP")]
     pub step: Option<String>,
+    /// Stay, and print what is written until the run is over
+    #[arg(short, long)]
+    pub follow: bool,
 }
 
 /// Arguments of `abide approve` and `abide reject`.

@@ -86,6 +86,18 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Returns a session in another folder, which sees nothing of the user's own definitions.
+    pub(crate) fn alone_in(&mut self, start: PathBuf) -> Session<'_> {
+        Session {
+            surroundings: self.surroundings,
+            place: Place { start, home: None, config_home: None },
+            json: self.json,
+            style: self.style,
+            out: &mut *self.out,
+            talk: &mut *self.talk,
+        }
+    }
+
     /// Reads the configuration and opens the catalog.
     pub(crate) fn catalog(&self) -> Catalog {
         Catalog::open(self.place.clone(), self.configuration())

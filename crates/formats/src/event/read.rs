@@ -5,7 +5,7 @@ use crate::json;
 use abide_core::definition::StepId;
 use abide_core::event::{
     AttemptFailure, Created, EndStatus, Event, HookKey, HookPhase, LossDecision, Output, Question,
-    QuestionKind, RunId, Skip, StepKey, StepResult, Then, Timestamp,
+    QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp,
 };
 use abide_core::value::Value;
 use smol_str::SmolStr;
@@ -139,14 +139,8 @@ fn created(fields: &mut Fields<'_>) -> Result<Created, BadEvent> {
             _ => Err(fields.bad("files")),
         })
         .collect();
-    let taken_over: Result<Vec<(StepId, StepResult)>, BadEvent> = fields
-        .pairs("taken_over")?
-        .into_iter()
-        .map(|(id, value)| {
-            let id = StepId::parse(&id).map_err(|_| fields.bad("taken_over"))?;
-            Ok((id, result_of(Some(Fields::new("run.created", value)?))?))
-        })
-        .collect();
+    let taken_over: Result<Vec<TakenOver>, BadEvent> =
+        fields.list("taken_over")?.into_iter().map(taken_over_of).collect();
     let hooks: Option<Vec<HookKey>> = fields.texts("hooks")?.iter().map(|text| hook_of(text)).collect();
     Ok(Created {
         at: fields.moment("at")?.ok_or_else(|| fields.bad("at"))?,
@@ -168,6 +162,26 @@ fn created(fields: &mut Fields<'_>) -> Result<Created, BadEvent> {
         deadline: fields.moment("deadline")?,
         plan_approval: fields.flag("plan_approval")?,
     })
+}
+
+fn taken_over_of(value: Value) -> Result<TakenOver, BadEvent> {
+    let mut fields = Fields::new("run.created", value)?;
+    let items = fields.pairs("items")?;
+    let results = fields.list("results")?;
+    if items.len() != results.len() {
+        return Err(fields.bad("results"));
+    }
+    let results: Result<Vec<StepResult>, BadEvent> =
+        results.into_iter().map(|value| result_of(Some(Fields::new("run.created", value)?))).collect();
+    let items = items.into_iter().zip(results?).map(|((label, item), result)| (label.into(), item, result));
+    let taken = TakenOver {
+        step: step(&mut fields, "step")?,
+        result: result(&mut fields)?,
+        skipped_by: fields.optional_text("skipped_by")?.map(Into::into),
+        items: items.collect(),
+    };
+    fields.finish()?;
+    Ok(taken)
 }
 
 fn step(fields: &mut Fields<'_>, name: &str) -> Result<StepId, BadEvent> {

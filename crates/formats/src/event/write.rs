@@ -2,7 +2,7 @@
 
 use abide_core::event::{
     AttemptFailure, Created, Event, HookKey, HookPhase, LossDecision, Output, Question, QuestionKind, Skip,
-    StepResult, Then,
+    StepResult, TakenOver, Then,
 };
 use abide_core::value::Value;
 
@@ -168,15 +168,22 @@ fn created_data(created: &Created) -> Value {
         .with("parent", parent)
         .with("depth", int(created.depth))
         .with("rerun_of", rerun_of)
-        .with(
-            "taken_over",
-            Value::List(
-                created.taken_over.iter().map(|(step, result)| pair(step, result_data(result))).collect(),
-            ),
-        )
+        .with("taken_over", Value::List(created.taken_over.iter().map(taken_over_data).collect()))
         .with("hooks", Value::List(created.hooks.iter().map(hook_data).collect()))
         .with("deadline", created.deadline.map_or(Value::Null, |at| int(at.0)))
         .with("plan_approval", Value::Bool(created.plan_approval))
+        .done()
+}
+
+fn taken_over_data(taken: &TakenOver) -> Value {
+    let items = taken.items.iter().map(|(label, item, _)| Value::List(vec![text(label), item.clone()]));
+    let results = taken.items.iter().map(|(_, _, result)| result_data(result));
+    Map::new()
+        .with("step", text(&taken.step))
+        .with("result", result_data(&taken.result))
+        .with("skipped_by", maybe(taken.skipped_by.as_ref()))
+        .with("items", Value::List(items.collect()))
+        .with("results", Value::List(results.collect()))
         .done()
 }
 

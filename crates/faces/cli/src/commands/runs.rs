@@ -1,6 +1,6 @@
-//! `abide runs`, `abide status [RUN]`, `abide logs [RUN] [STEP]`
+//! `abide runs` and `abide status [RUN]`
 
-use crate::args::{LogsArguments, RunsArguments, StatusArguments};
+use crate::args::{RunsArguments, StatusArguments};
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
 use crate::ui::json::from_value;
@@ -9,12 +9,11 @@ use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_core::run::Run;
 use abide_core::view::status::step_lines;
-use abide_engine::port::{Clock as _, OutputKey, Store as _, StreamHead};
-use abide_store_sqlite::SqliteStore;
+use abide_engine::port::{Clock as _, Store as _, StreamHead};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-fn nothing(session: &mut Session<'_>) -> Result<Exit, Failure> {
+pub(super) fn nothing(session: &mut Session<'_>) -> Result<Exit, Failure> {
     if session.json {
         session.print_json(&json!({ "runs": [] }))?;
     } else {
@@ -122,64 +121,4 @@ fn run_json(run: &Run) -> Value {
         "steps": steps,
         "questions": questions,
     })
-}
-
-/// How many bytes of an output are read at once.
-const CHUNK: u64 = 256 * 1024;
-
-pub(crate) fn logs(session: &mut Session<'_>, arguments: &LogsArguments) -> Result<Exit, Failure> {
-    let Some(store) = runs::find_store(session)? else { return nothing(session) };
-    runs::block_on(async {
-        let id = runs::find_run(&store, arguments.run.as_deref(), |_| true).await?;
-        let run = runs::load_run(&store, &id).await?.run;
-        let mut shown = 0;
-        for (step, state) in run.steps.iter().enumerate() {
-            for (position, instance) in state.instances.iter().enumerate() {
-                let key = run.key(step, position);
-                let wanted = arguments
-                    .step
-                    .as_ref()
-                    .is_none_or(|wanted| *wanted == key.to_string() || *wanted == *key.step.as_str());
-                if !wanted {
-                    continue;
-                }
-                shown += 1;
-                for attempt in 1..=instance.attempt {
-                    for channel in ["stdout", "stderr"] {
-                        let output = OutputKey {
-                            stream: id.to_string(),
-                            attempt: format!("{key}#{attempt}"),
-                            channel,
-                        };
-                        write_output(session, &store, &output).await?;
-                    }
-                }
-            }
-        }
-        match (&arguments.step, shown) {
-            (Some(step), 0) => {
-                Err(Failure::new(Exit::NotFound, format!("run {id} has no output of `{step}`")))
-            }
-            _ => Ok(Exit::Done),
-        }
-    })?
-}
-
-async fn write_output(
-    session: &mut Session<'_>,
-    store: &SqliteStore,
-    key: &OutputKey,
-) -> Result<(), Failure> {
-    let mut position = 0;
-    loop {
-        let bytes = store
-            .read_output(key, position..position + CHUNK)
-            .await
-            .map_err(|error| runs::store_failure(&error))?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        position += bytes.len() as u64;
-        session.print_bytes(&bytes)?;
-    }
 }

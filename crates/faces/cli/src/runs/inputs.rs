@@ -3,6 +3,7 @@
 
 use crate::session::Session;
 use crate::{Exit, Failure};
+use abide_core::run::Run;
 use abide_core::value::Value;
 
 /// Reads `-i name=value`, `--inputs FILE` and `ABIDE_INPUT_<NAME>`; what stands first here wins.
@@ -32,6 +33,17 @@ pub(crate) fn given(
         }
     }
     Ok(inputs)
+}
+
+/// Reads the secret inputs of a run that exists: from `-i name=value` and `ABIDE_INPUT_<NAME>`.
+pub(crate) fn secrets_given(
+    session: &Session<'_>,
+    run: &Run,
+    pairs: &[String],
+) -> Result<Vec<(String, Value)>, Failure> {
+    let secret = run.ability.inputs.iter().filter(|input| input.is_secret());
+    let names: Vec<&str> = secret.map(|input| input.name.as_str()).collect();
+    given(session, pairs, None, &names)
 }
 
 /// Adds inputs that are not given yet.

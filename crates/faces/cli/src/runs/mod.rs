@@ -1,18 +1,25 @@
 //! Runs on this machine: the driver put together from its adapters.
 
+mod background;
 mod clock;
 mod crash;
 mod find;
 mod inputs;
 mod progress;
+mod prompt;
+mod screen;
 mod start;
+mod stubs;
 mod workspace;
 
+pub(crate) use background::{arrive, detach};
 pub(crate) use clock::SystemClock;
 pub(crate) use find::{find_run, load_run, summary, text_of};
-pub(crate) use inputs::given;
+pub(crate) use inputs::{given, secrets_given};
 pub(crate) use progress::{Lines, Progress, Told};
+pub(crate) use screen::Screen;
 pub(crate) use start::{prepare, start_of};
+pub(crate) use stubs::stubs;
 pub(crate) use workspace::LocalWorkspace;
 
 use crate::session::Session;

@@ -24,6 +24,8 @@ pub(crate) enum Told {
     },
     /// A step wrote something.
     Output {
+        /// Of which run.
+        run: RunId,
         /// Which step.
         key: String,
         /// Where.
@@ -56,8 +58,9 @@ impl Observer for Progress {
         });
     }
 
-    fn output(&self, _run: &RunId, key: &str, line: &Line) {
+    fn output(&self, run: &RunId, key: &str, line: &Line) {
         let _ = self.sender.send(Told::Output {
+            run: run.clone(),
             key: key.to_owned(),
             stream: line.stream,
             bytes: line.bytes.clone(),
@@ -69,7 +72,7 @@ impl Observer for Progress {
 #[derive(Default)]
 pub(crate) struct Lines {
     /// The beginning of a line whose end has not come.
-    partial: HashMap<(String, bool), Vec<u8>>,
+    partial: HashMap<(RunId, String, bool), Vec<u8>>,
     /// When each attempt began, in milliseconds since the first.
     started: HashMap<String, Duration>,
 }
@@ -81,10 +84,10 @@ impl Lines {
     /// Returns the lines for something that was told at a moment.
     pub(crate) fn tell(&mut self, told: Told, at: Duration) -> String {
         match told {
-            Told::Output { key, stream, bytes } => self.output(&key, stream, &bytes),
+            Told::Output { run, key, stream, bytes } => self.output(&run, &key, stream, &bytes),
             Told::Event { run, depth, event } => {
                 let indent = "  ".repeat(depth as usize);
-                let mut text = self.rest(&event);
+                let mut text = self.rest(&run, &event);
                 if let Some(line) = self.event(&run, &event, at) {
                     let _ = writeln!(text, "{indent}{line}");
                 }
@@ -93,8 +96,8 @@ impl Lines {
         }
     }
 
-    fn output(&mut self, key: &str, stream: Stream, bytes: &[u8]) -> String {
-        let entry = self.partial.entry((key.to_owned(), stream == Stream::Stderr)).or_default();
+    fn output(&mut self, run: &RunId, key: &str, stream: Stream, bytes: &[u8]) -> String {
+        let entry = self.partial.entry((run.clone(), key.to_owned(), stream == Stream::Stderr)).or_default();
         entry.extend_from_slice(bytes);
         let mut text = String::new();
         while let Some(end) = entry.iter().position(|byte| *byte == b'\n') {
@@ -108,7 +111,7 @@ impl Lines {
     }
 
     /// Returns what a step wrote last without a line end.
-    fn rest(&mut self, event: &Event) -> String {
+    fn rest(&mut self, run: &RunId, event: &Event) -> String {
         let (Event::AttemptSucceeded { key, .. }
         | Event::AttemptFailed { key, .. }
         | Event::AttemptCancelled { key, .. }) = event
@@ -118,7 +121,7 @@ impl Lines {
         let mut text = String::new();
         for stderr in [false, true] {
             if let Some(line) =
-                self.partial.remove(&(key.to_string(), stderr)).filter(|line| !line.is_empty())
+                self.partial.remove(&(run.clone(), key.to_string(), stderr)).filter(|line| !line.is_empty())
             {
                 push_line(&mut text, &key.to_string(), &line);
             }

@@ -1,5 +1,6 @@
 //! What a command line says about a run that is to be started.
 
+use super::prompt::ask_for_missing;
 use super::{LocalWorkspace, SystemClock, given, service_failure, user};
 use crate::args::GivenArguments;
 use crate::session::{Session, find};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 /// Reads which ability is meant and what it is given.
 pub(crate) fn start_of(
-    session: &Session<'_>,
+    session: &mut Session<'_>,
     name: &str,
     arguments: &GivenArguments,
 ) -> Result<Start, Failure> {
@@ -28,9 +29,16 @@ pub(crate) fn start_of(
         .flat_map(|summary| summary.signature.inputs.iter().map(|(name, ..)| name.to_string()))
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut inputs = given(session, &arguments.input, arguments.inputs.as_deref(), &names)?;
+    if session.surroundings.terminal_in
+        && session.surroundings.terminal
+        && let Ok((_, Some(ability))) = catalog.load(entry)
+    {
+        ask_for_missing(session, &ability, &mut inputs)?;
+    }
     Ok(Start {
         ability: name.to_owned(),
-        inputs: given(session, &arguments.input, arguments.inputs.as_deref(), &names)?,
+        inputs,
         input: arguments.text.clone().unwrap_or_default(),
         by: user(session).into(),
         session: None,

@@ -2,6 +2,7 @@
 
 pub mod diagnostics;
 pub mod json;
+pub mod live;
 pub mod moment;
 pub mod plan;
 mod style;
