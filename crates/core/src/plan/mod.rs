@@ -149,7 +149,7 @@ impl Plan {
                 action,
                 for_each,
                 until: step.repeat.as_ref().map(|repeat| repeat.until.text().to_owned()),
-                timeout: run.time_limit(step),
+                timeout: Run::time_limit(step),
                 on_failure: run.on_failure(step),
             });
             if skipped {

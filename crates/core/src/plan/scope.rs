@@ -31,7 +31,7 @@ impl<'a> PlanScope<'a> {
 
     fn comes_later(&self, segments: &[&str]) -> bool {
         match segments {
-            ["steps"] | ["item" | "index", ..] | ["run"] | ["run", "id", ..] => true,
+            ["steps" | "run"] | ["item" | "index", ..] | ["run", "id", ..] => true,
             ["steps", name, ..] => self.run.position(name).is_some_and(|position| {
                 !matches!(self.run.steps[position].status, StepStatus::Skipped(_) | StepStatus::Completed)
             }),

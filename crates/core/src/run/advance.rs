@@ -175,7 +175,7 @@ impl Run {
             Some(entry) => (self.key(step, instance), entry.attempt + 1),
             None => (StepKey::of(definition.id.value.clone()), 1),
         };
-        let deadline = self.time_limit(definition).map(|limit| now.after(limit.time()));
+        let deadline = Self::time_limit(definition).map(|limit| now.after(limit.time()));
         match &definition.kind {
             StepKind::Approval(approval) => self.ask(key, approval, deadline),
             _ => Event::AttemptStarted { key, attempt, deadline },
@@ -183,7 +183,7 @@ impl Run {
     }
 
     /// Returns how long an attempt of a step may take.
-    pub(crate) fn time_limit(&self, step: &Step) -> Option<Duration> {
+    pub(crate) fn time_limit(step: &Step) -> Option<Duration> {
         let own = step.timeout.as_ref().map(|timeout| timeout.value);
         match step.kind {
             StepKind::Approval(_) | StepKind::Workflow(_) => own,

@@ -52,7 +52,8 @@ fn play(session: &mut Session<'_>, arguments: &DemoArguments) -> Result<Exit, Fa
         let id = started.map_err(|error| runs::service_failure(&error))?;
         let exit = drive(session, &driver, id.clone(), told, asking).await?;
         if !session.json {
-            session.say("\nthe log of the run; every event is chained to the one before it by its hash\n\n")?;
+            session
+                .say("\nthe log of the run; every event is chained to the one before it by its hash\n\n")?;
             if let Some(store) = runs::find_store(session)? {
                 audit::show(session, &store, &id).await?;
             }

@@ -5,6 +5,7 @@ use crate::args::RerunArguments;
 use crate::runs::{self, Progress};
 use crate::session::Session;
 use crate::{Exit, Failure};
+use abide_core::definition::StepId;
 use abide_engine::service::{self, Rerun};
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(crate) fn rerun(session: &mut Session<'_>, arguments: &RerunArguments) -> Re
         let started = service::rerun(&driver, Rerun { run: old.clone(), from, by, inputs }).await;
         let (id, taken_over) = started.map_err(|error| runs::service_failure(&error))?;
         if !session.json {
-            let steps: Vec<&str> = taken_over.iter().map(|step| step.as_str()).collect();
+            let steps: Vec<&str> = taken_over.iter().map(StepId::as_str).collect();
             let taken = if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") };
             session.say(&format!("run {id}\ntaken over from {old}: {taken}\n"))?;
         }
