@@ -52,6 +52,8 @@ pub(super) async fn drive(
                 signal.map_err(|error| Failure::new(Exit::System, error.to_string()))?;
                 interrupts += 1;
                 if interrupts == 1 {
+                    let cleared = shown.screen.end();
+                    session.print(&cleared)?;
                     session.say("stopping; press Ctrl-C again to end everything at once\n")?;
                     let by = runs::user(session).into();
                     // A run that is already ending is being stopped.

@@ -107,6 +107,13 @@ impl Screen {
                     }
                 }
             }
+            // Somebody answered from elsewhere: the question on the last line is settled.
+            Event::QuestionAnswered { .. } | Event::QuestionExpired { .. } | Event::Finished { .. }
+                if self.paused =>
+            {
+                self.paused = false;
+                tail.push('\n');
+            }
             _ => {}
         }
         let starts = matches!(&*event, Event::AttemptStarted { .. });
