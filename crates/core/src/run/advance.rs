@@ -2,7 +2,7 @@
 
 use super::scope::RunScope;
 use super::state::{Phase, Run, StepStatus};
-use crate::definition::{ApprovalStep, Items, StepKind};
+use crate::definition::{ApprovalStep, Items, Step, StepKind};
 use crate::event::{
     AttemptFailure, EndStatus, Event, HookPhase, Question, QuestionKind, Skip, StepKey, StepResult, Then,
     Timestamp,
