@@ -6,10 +6,15 @@ use crate::yaml::{Content, Node};
 use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::Span;
 
-/// The values of a mapping, by the keys of its table.
+/// The entries of a mapping, of which readers take those that its table has.
+///
+/// A mapping has a handful of entries and its table dozens of keys, so a key is looked for in the mapping.
 pub(crate) struct Fields<'n, 'a> {
     record: &'static Record,
-    values: Vec<Option<(Span, &'n Node<'a>)>>,
+    entries: &'n [(Node<'a>, Node<'a>)],
+    /// What has been taken, to notice a key that no reader takes.
+    #[cfg(debug_assertions)]
+    taken: Vec<&'static str>,
     /// Where the mapping can be pointed at without underlining all of it: its first key.
     pub(crate) head: Span,
 }
@@ -26,26 +31,28 @@ impl<'n, 'a> Fields<'n, 'a> {
         reader: &mut Reader<'_>,
         name: &'static str,
     ) -> Option<(Span, &'n Node<'a>)> {
-        let position = self.record.keys().position(|key| key.name == name);
-        debug_assert!(position.is_some(), "`{name}` is not in the table of {}", self.record.name);
+        #[cfg(debug_assertions)]
+        {
+            let known = self.record.keys().any(|key| key.name == name);
+            assert!(known, "`{name}` is not in the table of {}", self.record.name);
+            self.taken.push(name);
+        }
         reader.key = name;
-        position.and_then(|position| self.values[position].take())
+        find(self.entries, name).map(|(key, value)| (key.span, value))
     }
 
     /// Says that every key of the table has been looked at.
     pub(crate) fn finish(self) {
-        debug_assert!(
-            self.values.iter().all(Option::is_none),
-            "a key of {} is in its table but no reader takes it: {:?}",
-            self.record.name,
-            self.record
-                .keys()
-                .zip(&self.values)
-                .filter(|(_, value)| value.is_some())
-                .map(|(key, _)| key.name)
-                .collect::<Vec<_>>()
-        );
+        #[cfg(debug_assertions)]
+        for key in self.record.keys().filter(|key| find(self.entries, key.name).is_some()) {
+            let name = key.name;
+            assert!(self.taken.contains(&name), "no reader takes `{name}` of {}", self.record.name);
+        }
     }
+}
+
+fn find<'n, 'a>(entries: &'n [(Node<'a>, Node<'a>)], name: &str) -> Option<&'n (Node<'a>, Node<'a>)> {
+    entries.iter().find(|(key, _)| key.text() == Some(name))
 }
 
 impl Reader<'_> {
@@ -60,19 +67,19 @@ impl Reader<'_> {
             self.wrong_type(node, &format!("a mapping ({})", record.name));
             return None;
         };
-        let mut values: Vec<Option<(Span, &'n Node<'a>)>> = record.keys().map(|_| None).collect();
         let mut unknown = 0;
-        for (key, value) in entries {
+        for (key, _) in entries {
             let Some(name) = key.text() else {
                 self.report(Diagnostic::new(Code::WrongType, key.span, "a key must be a plain word"));
                 continue;
             };
-            match record.keys().position(|known| known.name == name) {
-                Some(position) => values[position] = Some((key.span, value)),
-                None if record.others == Others::Foreign => {}
+            let is_known = record.groups.iter().any(|group| group.iter().any(|known| known.name == name));
+            match record.others {
+                _ if is_known => {}
+                Others::Foreign => {}
                 // Looking for what was meant takes time, and nobody will see it.
-                None if self.problems.is_full() => {}
-                None => {
+                Others::Refused if self.problems.is_full() => {}
+                Others::Refused => {
                     unknown += 1;
                     let problem = match elsewhere(name) {
                         Some(why) => Diagnostic::new(
@@ -101,8 +108,8 @@ impl Reader<'_> {
             }
         }
         let head = entries.first().map_or(node.span, |(key, _)| key.span);
-        for (key, value) in record.keys().zip(&values) {
-            if key.required && value.is_none() && !self.problems.is_full() {
+        for key in record.keys().filter(|key| key.required) {
+            if find(entries, key.name).is_none() && !self.problems.is_full() {
                 // A misspelt key is one mistake, not two.
                 if unknown > 0
                     && self.problems.as_slice().iter().any(|problem| {
@@ -126,7 +133,13 @@ impl Reader<'_> {
                 );
             }
         }
-        Some(Fields { record, values, head })
+        Some(Fields {
+            record,
+            entries,
+            #[cfg(debug_assertions)]
+            taken: Vec::new(),
+            head,
+        })
     }
 }
 

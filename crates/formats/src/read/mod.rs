@@ -13,6 +13,9 @@ pub(crate) use scalars::data;
 use crate::yaml::{Content, Node};
 use abide_core::diagnostic::{Code, Diagnostic, Problems};
 
+/// For how many items of a list room is made before they are read.
+const MOST_RESERVED: usize = 16;
+
 /// Reads the nodes of one file and collects what is wrong with them.
 pub(crate) struct Reader<'s> {
     pub(crate) source: &'s str,
@@ -64,7 +67,10 @@ impl<'s> Reader<'s> {
                 if items.is_empty() {
                     self.empty(node, expected);
                 }
-                items.iter().filter_map(|node| item(self, node)).collect()
+                // Steps are large: growing the list would move them again and again.
+                let mut read = Vec::with_capacity(items.len().min(MOST_RESERVED));
+                read.extend(items.iter().filter_map(|node| item(self, node)));
+                read
             }
             _ => {
                 self.wrong_type(node, expected);

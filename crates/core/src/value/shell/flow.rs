@@ -6,7 +6,7 @@
 //! taken from the text without regard to quoting, which errs on the side of refusing.
 
 use super::symbol::{Symbol, begins_name, continues_name};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 /// A name that the script mentions, as a number.
@@ -60,7 +60,7 @@ pub(super) struct Reached<Kind> {
 /// Everything that is known about where values go.
 #[derive(Debug)]
 pub(super) struct Flow {
-    names: HashMap<Vec<u8>, Name>,
+    names: BTreeMap<Vec<u8>, Name>,
     mentions: Vec<Mention>,
     placeholders: Vec<usize>,
     sources: HashMap<Name, Vec<Range<usize>>>,
@@ -73,7 +73,7 @@ impl Flow {
     /// Reads all names and placeholders of a script.
     pub(super) fn new(script: &[Symbol]) -> Self {
         let mut flow = Self {
-            names: HashMap::with_capacity(16),
+            names: BTreeMap::new(),
             mentions: Vec::new(),
             placeholders: Vec::new(),
             sources: HashMap::new(),

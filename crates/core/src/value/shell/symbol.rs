@@ -20,7 +20,8 @@ pub(super) enum Symbol {
 
 /// Returns all symbols of a script.
 pub(super) fn symbols(pieces: &[Piece<'_>]) -> Vec<Symbol> {
-    let mut symbols = Vec::new();
+    let length = |piece: &Piece<'_>| if let Piece::Text(text) = piece { text.len() } else { 1 };
+    let mut symbols = Vec::with_capacity(pieces.iter().map(length).sum());
     for piece in pieces {
         match piece {
             Piece::Text(text) => symbols.extend(text.bytes().map(Symbol::Byte)),
