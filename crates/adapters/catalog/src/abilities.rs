@@ -42,9 +42,17 @@ pub(crate) struct File {
     pub(crate) problems: Vec<Diagnostic>,
 }
 
-/// What is remembered of files between scans, so that only changed ones are read again.
+/// What is remembered of the files of each folder, so that only changed ones are read again.
 #[derive(Debug, Default)]
-pub(crate) struct Cache(HashMap<PathBuf, (Stamp, Option<File>)>);
+pub(crate) struct Cache(HashMap<PathBuf, Vec<(PathBuf, Known)>>);
+
+/// What is known of a file: an ability, or that it is none.
+#[derive(Debug, Clone)]
+struct Known {
+    /// None for a file that could not be opened: it is tried again each time.
+    stamp: Option<Stamp>,
+    file: Option<File>,
+}
 
 /// What one folder holds.
 #[derive(Debug, Default)]
@@ -83,31 +91,25 @@ pub(crate) fn read_folder(folder: &Folder, cache: &mut Cache) -> Contents {
             .help("keep only abilities in this folder, or name a smaller one in `abilities.directories`");
         contents.problems.push((folder.path.clone(), problem));
     }
-    let changed: Vec<&Path> = walked
-        .files
-        .iter()
-        .filter(|path| match cache.0.get(*path) {
-            Some((known, _)) => stamp(path).as_ref() != Some(known),
-            None => true,
-        })
-        .map(PathBuf::as_path)
-        .collect();
-    for (path, stamp, file) in read_files(&folder.path, &changed) {
-        match stamp {
-            Some(stamp) => {
-                cache.0.insert(path, (stamp, file));
-            }
-            // A file without a stamp could not be opened: it is tried again each time.
-            None => {
-                cache.0.remove(&path);
-                contents.files.extend(file);
-            }
+    let before: HashMap<PathBuf, Known> = cache.0.remove(&folder.path).into_iter().flatten().collect();
+    let unchanged = |path: &PathBuf| {
+        let known = before.get(path)?;
+        (known.stamp.is_some() && known.stamp == stamp(path)).then(|| known.clone())
+    };
+    let remembered: Vec<Option<Known>> = walked.files.iter().map(unchanged).collect();
+    let both = walked.files.iter().zip(&remembered);
+    let changed: Vec<&Path> =
+        both.filter(|(_, known)| known.is_none()).map(|(path, _)| path.as_path()).collect();
+    let mut fresh = read_files(&folder.path, &changed).into_iter();
+    let mut now = Vec::with_capacity(walked.files.len());
+    contents.files.reserve(walked.files.len());
+    for (path, known) in walked.files.into_iter().zip(remembered) {
+        if let Some(known) = known.or_else(|| fresh.next()) {
+            contents.files.extend(known.file.clone());
+            now.push((path, known));
         }
     }
-    contents
-        .files
-        .extend(walked.files.iter().filter_map(|path| cache.0.get(path).and_then(|(_, file)| file.clone())));
-    contents.files.sort_by(|one, other| one.path.cmp(&other.path));
+    cache.0.insert(folder.path.clone(), now);
     contents
 }
 
@@ -119,16 +121,14 @@ fn is_entered(name: &str) -> bool {
     !name.starts_with('.') && !matches!(name, "scripts" | "hooks" | "node_modules")
 }
 
-type Outcome = (PathBuf, Option<Stamp>, Option<File>);
-
 /// Below this many files a second thread costs more than it saves.
 const FEW: usize = 64;
 
 /// Reads files on as many threads as there are cores.
-fn read_files(root: &Path, paths: &[&Path]) -> Vec<Outcome> {
+fn read_files(root: &Path, paths: &[&Path]) -> Vec<Known> {
     let read_all = |paths: &[&Path]| {
         let mut buffer = Vec::new();
-        paths.iter().map(|path| read_file(root, path, &mut buffer)).collect::<Vec<Outcome>>()
+        paths.iter().map(|path| read_file(root, path, &mut buffer)).collect::<Vec<Known>>()
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if paths.len() < FEW || threads == 1 {
@@ -145,7 +145,7 @@ fn read_files(root: &Path, paths: &[&Path]) -> Vec<Outcome> {
     })
 }
 
-fn read_file(root: &Path, path: &Path, buffer: &mut Vec<u8>) -> Outcome {
+fn read_file(root: &Path, path: &Path, buffer: &mut Vec<u8>) -> Known {
     let default_name = name_of(root, path);
     let broken = |problem: Diagnostic| {
         Some(File {
@@ -156,20 +156,22 @@ fn read_file(root: &Path, path: &Path, buffer: &mut Vec<u8>) -> Outcome {
         })
     };
     let stamp = match read_bytes(path, buffer) {
-        Ok(stamp) => stamp,
+        Ok(stamp) => Some(stamp),
         Err(Unreadable::NotText(problem)) => {
-            // Too large to read: only a file with an ability's own name is surely meant as one.
-            let file = if is_named_ability(path) { broken(*problem) } else { None };
-            return (path.to_path_buf(), stamp(path), file);
+            // Too large to be one: what it was meant as is told by its name, or by what it starts with.
+            let start = buffer.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+            let is_meant = is_named_ability(path) || ability::looks_like_one(start);
+            let file = if is_meant { broken(*problem) } else { None };
+            return Known { stamp: stamp(path), file };
         }
-        Err(unreadable) => return (path.to_path_buf(), None, broken(unreadable.diagnostic())),
+        Err(unreadable) => return Known { stamp: None, file: broken(unreadable.diagnostic()) },
     };
     let source = match text::decode(buffer) {
         Ok(source) => source,
-        Err(problem) => return (path.to_path_buf(), Some(stamp), broken(*problem)),
+        Err(problem) => return Known { stamp, file: broken(*problem) },
     };
     if !is_named_ability(path) && !ability::looks_like_one(source) {
-        return (path.to_path_buf(), Some(stamp), None);
+        return Known { stamp, file: None };
     }
     let reading = ability::read(source, &default_name);
     let name = reading.ability.as_ref().map_or(default_name.as_str(), |ability| ability.name.as_str());
@@ -179,7 +181,7 @@ fn read_file(root: &Path, path: &Path, buffer: &mut Vec<u8>) -> Outcome {
         summary: reading.ability.as_ref().map(|ability| Arc::new(Summary::of(ability))),
         problems: reading.problems,
     };
-    (path.to_path_buf(), Some(stamp), Some(file))
+    Known { stamp, file: Some(file) }
 }
 
 fn is_named_ability(path: &Path) -> bool {

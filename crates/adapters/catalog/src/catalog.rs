@@ -60,6 +60,8 @@ impl Catalog {
                 listing.report(&self.place, &path, problem);
             }
             let root = folder.root(&self.place);
+            listing.abilities.reserve(contents.files.len());
+            winners.reserve(contents.files.len());
             for file in contents.files {
                 let shown: Arc<str> = self.place.shown(&file.path).into();
                 let mut entry = Entry {

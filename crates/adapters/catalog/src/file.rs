@@ -55,7 +55,7 @@ fn stamp_of(metadata: &Metadata) -> Stamp {
     Stamp { modified: metadata.modified().ok(), size: metadata.len(), inode: metadata.ino() }
 }
 
-/// Reads the bytes of a file into `buffer`; at most one more than a definition may have.
+/// Reads the bytes of a file into `buffer`; of one that is too large, as many as a definition may have.
 pub(crate) fn read_bytes(path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unreadable> {
     let failed = |source| Unreadable::Io { path: path.display().to_string(), source };
     buffer.clear();
@@ -65,10 +65,14 @@ pub(crate) fn read_bytes(path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unr
     if !metadata.is_file() {
         return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
     }
-    if metadata.len() > LARGEST_FILE as u64 {
-        return Err(Unreadable::NotText(Box::new(too_large(metadata.len()))));
-    }
+    let known_size = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(LARGEST_FILE);
+    buffer.reserve(known_size + 1);
     file.take(LARGEST_FILE as u64 + 1).read_to_end(buffer).map_err(failed)?;
+    if buffer.len() > LARGEST_FILE {
+        let size = metadata.len().max(buffer.len() as u64);
+        buffer.truncate(LARGEST_FILE);
+        return Err(Unreadable::NotText(Box::new(too_large(size))));
+    }
     Ok(stamp_of(&metadata))
 }
 

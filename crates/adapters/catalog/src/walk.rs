@@ -1,6 +1,5 @@
-//! Walking a folder of definitions: bounded, sorted, and safe from links that lead in circles.
+//! Walking a folder of definitions: bounded, in a fixed order, and safe from links that lead in circles.
 
-use std::collections::HashSet;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ const MOST_NAMES: usize = 1_000_000;
 /// What a walk found.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    /// The candidates, in the order of their paths.
+    /// The candidates, folder by folder, each in the order of its names.
     pub(crate) files: Vec<PathBuf>,
     /// Folders that could not be read, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
@@ -34,44 +33,44 @@ pub(crate) enum Stopped {
 /// Returns the regular files below `root` whose name `wanted` accepts, entering folders that `entered` accepts.
 pub(crate) fn walk(root: &Path, wanted: impl Fn(&str) -> bool, entered: impl Fn(&str) -> bool) -> Walked {
     let mut walked = Walked::default();
-    let mut visited = HashSet::new();
+    let mut links = Links::default();
     let mut entries = 0_usize;
     let mut folders = vec![(root.to_path_buf(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        // A folder that was reached before, by a link or another way, is not walked again.
-        match fs::metadata(&folder) {
-            Ok(metadata) if visited.insert(identity(&metadata)) => {}
-            Ok(_) => continue,
-            Err(error) => {
-                walked.unreadable.push((folder, error.to_string()));
-                continue;
-            }
-        }
-        let names = match fs::read_dir(&folder) {
-            Ok(names) => names,
+        let listed = match fs::read_dir(&folder) {
+            Ok(listed) => listed,
             Err(error) => {
                 walked.unreadable.push((folder, error.to_string()));
                 continue;
             }
         };
+        // A name that is not UTF-8 cannot name a definition.
+        let text_and_kind =
+            |entry: fs::DirEntry| Some((entry.file_name().into_string().ok()?, entry.file_type().ok()?));
+        let mut names: Vec<(String, FileType)> = listed
+            .take(MOST_NAMES)
+            .filter_map(|entry| text_and_kind(entry.ok()?))
+            .filter(|(name, kind)| (!kind.is_dir() && wanted(name)) || (!kind.is_file() && entered(name)))
+            .collect();
+        names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let mut below = Vec::new();
-        for entry in names.take(MOST_NAMES).filter_map(Result::ok) {
-            let name = entry.file_name();
-            // A name that is not UTF-8 cannot name a definition.
-            let Some(name) = name.to_str() else { continue };
-            let Ok(kind) = entry.file_type() else { continue };
-            match kind_of(kind, &entry.path()) {
-                Kind::Folder if entered(name) => {
+        for (name, found) in names {
+            let path = folder.join(&name);
+            match if found.is_symlink() { behind_link(&path) } else { Kind::of(found) } {
+                Kind::Folder if entered(&name) => {
+                    if found.is_symlink() && !links.lead_to_new(root, &path) {
+                        continue;
+                    }
                     entries += 1;
                     if depth < DEEPEST {
-                        below.push(entry.path());
+                        below.push((path, depth + 1));
                     } else {
                         walked.stopped.get_or_insert(Stopped::Depth);
                     }
                 }
-                Kind::File if wanted(name) => {
+                Kind::File if wanted(&name) => {
                     entries += 1;
-                    walked.files.push(entry.path());
+                    walked.files.push(path);
                 }
                 _ => {}
             }
@@ -80,10 +79,8 @@ pub(crate) fn walk(root: &Path, wanted: impl Fn(&str) -> bool, entered: impl Fn(
             walked.stopped = Some(Stopped::Entries);
             break;
         }
-        below.sort_unstable_by(|one, other| other.cmp(one));
-        folders.extend(below.into_iter().map(|path| (path, depth + 1)));
+        folders.extend(below.into_iter().rev());
     }
-    walked.files.sort_unstable();
     walked.files.truncate(MOST_ENTRIES);
     walked
 }
@@ -95,23 +92,42 @@ enum Kind {
     Other,
 }
 
-fn kind_of(kind: FileType, path: &Path) -> Kind {
-    if kind.is_symlink() {
-        match fs::metadata(path) {
-            Ok(target) if target.is_dir() => Kind::Folder,
-            Ok(target) if target.is_file() => Kind::File,
-            _ => Kind::Other,
+impl Kind {
+    fn of(found: FileType) -> Self {
+        if found.is_dir() {
+            Self::Folder
+        } else if found.is_file() {
+            Self::File
+        } else {
+            Self::Other
         }
-    } else if kind.is_dir() {
-        Kind::Folder
-    } else if kind.is_file() {
-        Kind::File
-    } else {
-        Kind::Other
     }
 }
 
-fn identity(metadata: &fs::Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.dev(), metadata.ino())
+fn behind_link(path: &Path) -> Kind {
+    fs::metadata(path).map_or(Kind::Other, |target| Kind::of(target.file_type()))
+}
+
+/// The folders that links led to; without links no folder is met twice.
+#[derive(Default)]
+struct Links {
+    root: Option<PathBuf>,
+    followed: Vec<PathBuf>,
+}
+
+impl Links {
+    /// Tells whether a link leads where the walk has not been, and will not come without it.
+    fn lead_to_new(&mut self, root: &Path, link: &Path) -> bool {
+        let Ok(target) = link.canonicalize() else { return false };
+        let root =
+            self.root.get_or_insert_with(|| root.canonicalize().unwrap_or_else(|_| root.to_path_buf()));
+        // What lies in the walked folder has a name of its own, and what holds it would lead in a circle.
+        let known = target.starts_with(&*root)
+            || root.starts_with(&target)
+            || self.followed.iter().any(|followed| target.starts_with(followed));
+        if !known {
+            self.followed.push(target);
+        }
+        !known
+    }
 }
