@@ -6,6 +6,7 @@ use crate::ui::diagnostics::{Counts, FileReport, render_terminal, summary, to_js
 use crate::{Exit, Failure};
 use abide_catalog::{Catalog, Listing, Watch, read_text};
 use abide_core::diagnostic::Diagnostic;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,10 +36,10 @@ pub(crate) fn validate(session: &mut Session<'_>, arguments: &ValidateArguments)
 }
 
 /// One file and what is wrong with it.
-struct Checked {
-    shown: String,
+struct Checked<'l> {
+    shown: Cow<'l, str>,
     source: Option<String>,
-    problems: Vec<Diagnostic>,
+    problems: Cow<'l, [Diagnostic]>,
 }
 
 fn once(
@@ -108,54 +109,59 @@ fn conclusion(listing: &Listing, reports: &[FileReport<'_>], arguments: &Validat
     }
 }
 
-fn checked(shown: &str, path: &Path, problems: &[Diagnostic]) -> Checked {
+fn checked<'l>(shown: &'l str, path: &Path, problems: Cow<'l, [Diagnostic]>) -> Checked<'l> {
     // Only a file with problems is shown, so only its text is needed.
     let source = if problems.is_empty() { None } else { read_text(path).ok() };
-    Checked { shown: shown.to_owned(), source, problems: problems.to_vec() }
+    Checked { shown: shown.into(), source, problems }
 }
 
-fn everything(listing: &Listing) -> Vec<Checked> {
-    let others = listing.others.iter().map(|file| checked(&file.shown, &file.path, &file.problems));
+fn everything(listing: &Listing) -> Vec<Checked<'_>> {
+    let others =
+        listing.others.iter().map(|file| checked(&file.shown, &file.path, file.problems.as_slice().into()));
     let abilities = listing.abilities.iter().map(|entry| {
         // A file that loses to another is not used, so only the fact that it does is worth a word.
         let problems = if entry.shadowed_by.is_some() {
-            entry.problems.iter().filter(|problem| problem.at.is_none()).cloned().collect::<Vec<_>>()
+            entry.problems.iter().filter(|problem| problem.at.is_none()).cloned().collect()
         } else {
-            entry.problems.clone()
+            entry.problems.as_slice().into()
         };
-        checked(&entry.shown, &entry.path, &problems)
+        checked(&entry.shown, &entry.path, problems)
     });
     others.chain(abilities).collect()
 }
 
-fn named(session: &Session<'_>, listing: &Listing, names: &[String]) -> Result<Vec<Checked>, Failure> {
+fn named<'l>(
+    session: &Session<'_>,
+    listing: &'l Listing,
+    names: &'l [String],
+) -> Result<Vec<Checked<'l>>, Failure> {
     names
         .iter()
         .map(|name| match find(listing, name) {
-            Ok(entry) => Ok(checked(&entry.shown, &entry.path, &entry.problems)),
+            Ok(entry) => Ok(checked(&entry.shown, &entry.path, entry.problems.as_slice().into())),
             Err(failure) => by_path(session, listing, name).ok_or(failure),
         })
         .collect()
 }
 
 /// Finds an ability file by its path; one that the catalog does not look at is validated on its own.
-fn by_path(session: &Session<'_>, listing: &Listing, name: &str) -> Option<Checked> {
+fn by_path<'l>(session: &Session<'_>, listing: &'l Listing, name: &'l str) -> Option<Checked<'l>> {
     let path: PathBuf = session.place.start.join(name);
     let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     let path = path.canonicalize().ok().filter(|path| is_yaml && path.is_file())?;
     let known =
         listing.abilities.iter().find(|entry| entry.path.canonicalize().is_ok_and(|known| known == path));
     if let Some(entry) = known {
-        return Some(checked(&entry.shown, &entry.path, &entry.problems));
+        return Some(checked(&entry.shown, &entry.path, entry.problems.as_slice().into()));
     }
     Some(match read_text(&path) {
         Ok(source) => {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let problems = abide_formats::ability::read(&source, stem).problems;
-            Checked { shown: name.to_owned(), source: Some(source), problems }
+            Checked { shown: name.into(), source: Some(source), problems: problems.into() }
         }
         Err(unreadable) => {
-            Checked { shown: name.to_owned(), source: None, problems: vec![unreadable.diagnostic()] }
+            Checked { shown: name.into(), source: None, problems: vec![unreadable.diagnostic()].into() }
         }
     })
 }

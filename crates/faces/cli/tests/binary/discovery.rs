@@ -70,10 +70,7 @@ fn steps_are_recognised_however_they_are_written() {
         .write(".abide/abilities/flow-lines.yaml", "{\n  description: x,\n  steps: [{ id: a, run: ls }]\n}\n")
         .write(".abide/abilities/marked.yaml", "---\ndescription: x\nsteps:\n  - { id: a, run: ls }\n...\n")
         .write(".abide/abilities/crlf.yaml", GOOD.replace('\n', "\r\n"))
-        .write(
-            ".abide/abilities/bom.yaml",
-            format!("\u{feff}steps:\n  - {{ id: a, run: ls }}\ndescription: x\n"),
-        );
+        .write(".abide/abilities/bom.yaml", "\u{feff}steps:\n  - { id: a, run: ls }\ndescription: x\n");
     assert_eq!(project.names(), ["bom", "crlf", "flow", "flow-lines", "marked", "quoted", "single"]);
     let outcome = project.abide(&["validate"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");

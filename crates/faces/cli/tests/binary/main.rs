@@ -11,6 +11,7 @@ mod doctor;
 mod drawing;
 mod init;
 mod listing;
+mod memory;
 mod output;
 mod places;
 mod precedence;

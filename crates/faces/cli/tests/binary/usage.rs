@@ -25,7 +25,7 @@ fn help_documents_every_exit_code() {
 }
 
 #[test]
-fn every_exit_code_can_be_met() {
+fn commands_that_look_at_definitions_end_with_their_codes() {
     let project = Project::new();
     project.write(".abide/abilities/good.yaml", GOOD).write(".abide/abilities/bad.yaml", BAD);
     for (exit, arguments) in [

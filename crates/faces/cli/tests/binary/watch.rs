@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A watch under way; it is ended when it is dropped.
-struct Watching {
+pub(crate) struct Watching {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Watching {
     /// Starts watching and waits until everything has been looked at once.
-    fn start(project: &Project) -> Self {
+    pub(crate) fn start(project: &Project) -> Self {
         let mut child = project
             .command(&["validate", "--watch"])
             .stdout(Stdio::piped())
@@ -41,6 +41,11 @@ impl Watching {
         let watching = Self { child, lines };
         watching.sees("waiting for changes");
         watching
+    }
+
+    /// Returns the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Waits for a line that contains a text.
