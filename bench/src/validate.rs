@@ -23,7 +23,7 @@ pub(crate) const THOROUGH: Repetitions = Repetitions(21);
 pub(crate) const QUICK: Repetitions = Repetitions(7);
 
 pub(crate) fn run(Repetitions(repetitions): Repetitions) -> anyhow::Result<ExitCode> {
-    let abide = build_abide()?;
+    let abide = abide()?;
     let bench = std::env::current_exe()?.into_os_string();
     println!("medians of {repetitions} cold processes each, in turns");
     println!("  events  the floor: the files read, and parsed to the last event");
@@ -82,16 +82,17 @@ fn numbers(cost: Cost) -> String {
     format!("{:>8.1} ms {:>7.1} ms {megabytes:>7.1} MB", milliseconds(cost.wall), milliseconds(cost.cpu))
 }
 
-/// Builds the release binary (a moment, when it is there already) and returns it.
-fn build_abide() -> anyhow::Result<OsString> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--release", "--locked", "--package", "abide-cli"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .context("could not start cargo")?;
-    ensure!(status.success(), "abide could not be built");
+/// Returns the release binary beside this program; under `cargo run` it is brought up to date first.
+fn abide() -> anyhow::Result<OsString> {
     let beside: PathBuf = std::env::current_exe()?.with_file_name("abide");
+    if let Some(cargo) = std::env::var_os("CARGO") {
+        let status = Command::new(cargo)
+            .args(["build", "--release", "--locked", "--package", "abide-cli"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status()
+            .context("could not start cargo")?;
+        ensure!(status.success(), "abide could not be built");
+    }
     ensure!(
         beside.is_file(),
         "{} does not exist: start the benchmark with `cargo run --release`",
