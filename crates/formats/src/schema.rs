@@ -118,16 +118,16 @@ fn of_shape(shape: Shape, definitions: &mut Definitions) -> Value {
     let scalars = || words(&["string", "number", "boolean"]);
     let any_of = |shapes: Vec<Value>| map([("anyOf", Value::List(shapes))]);
     match shape {
-        Shape::Text | Shape::Template => map([("type", scalars())]),
+        // A regular expression is not `format: regex`: that is ECMA-262, whose readers refuse `(?i)` and other forms
+        // that abide takes.
+        Shape::Text | Shape::Template | Shape::Regex => map([("type", scalars())]),
         Shape::Expression => map([("type", words(&["string", "boolean"]))]),
         Shape::Duration => map([
             ("type", text("string")),
             ("pattern", text(r"^(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$")),
             ("minLength", Value::Int(2)),
         ]),
-        // A name or a pattern that YAML takes for a number is read as it is written. Not `format: regex`: that is
-        // ECMA-262, whose readers refuse `(?i)` and other forms that abide takes.
-        Shape::Regex => map([("type", scalars())]),
+        // A name that YAML takes for a number is read as it is written.
         Shape::Name(pattern) => map([("type", scalars()), ("pattern", text(pattern))]),
         Shape::Bool => map([("type", text("boolean"))]),
         Shape::Int(least, most) => {
