@@ -5,6 +5,7 @@
 //! as the template that it looks like (YAML itself sees a mapping inside a mapping there).
 
 mod emit;
+mod mapping;
 mod node;
 mod parse;
 mod positions;

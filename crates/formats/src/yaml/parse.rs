@@ -1,13 +1,11 @@
 //! Events → tree, within bounds.
 
-use super::{Content, Node, Scalar, Style};
+use super::{Content, Node, Scalar, Style, mapping};
 use crate::text::LARGEST_FILE;
 use abide_core::diagnostic::{Code, Diagnostic, Problems, excerpt};
 use abide_core::source::Span;
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError};
-use std::borrow::Cow;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// How deep collections may be nested.
 const DEEPEST: usize = 64;
@@ -243,98 +241,8 @@ impl<'a> Builder<'a> {
             let scalar = Scalar { text: written.into(), style: Style::Template };
             return Node { span, content: Content::Scalar(scalar) };
         }
-        if entries.iter().any(|(key, _)| key.text().is_none()) {
-            self.drop_nameless(&mut entries);
-        }
-        if entries.iter().any(|(key, _)| is_merge(key)) {
-            entries = self.merged(entries);
-        }
-        self.drop_duplicates(&mut entries);
+        mapping::settle(&mut entries, &mut self.problems);
         Node { span, content: Content::Mapping(entries) }
-    }
-
-    /// Applies `<<: *base` and `<<: [*a, *b]`: keys written here win over merged ones, earlier over later.
-    fn merged(&mut self, entries: Vec<(Node<'a>, Node<'a>)>) -> Vec<(Node<'a>, Node<'a>)> {
-        let (asked, mut own): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(key, _)| is_merge(key));
-        let mut sources = Vec::new();
-        for (key, value) in asked {
-            match value.content {
-                Content::Mapping(merged) => sources.push(merged),
-                Content::Sequence(items)
-                    if items.iter().all(|item| matches!(item.content, Content::Mapping(_))) =>
-                {
-                    for item in items {
-                        if let Content::Mapping(merged) = item.content {
-                            sources.push(merged);
-                        }
-                    }
-                }
-                _ => self.problems.push(
-                    Diagnostic::new(Code::WrongType, value.span, "`<<` merges mappings")
-                        .related(key.span, "this key asks for a merge")
-                        .help("write `<<: *name`, where `&name` stands before a mapping"),
-                ),
-            }
-        }
-        let mut names: HashSet<Cow<'a, str>> = own.iter().filter_map(|(key, _)| name(key)).collect();
-        for (key, value) in sources.into_iter().flatten() {
-            if name(&key).is_some_and(|name| names.insert(name)) {
-                own.push((key, value));
-            }
-        }
-        own
-    }
-
-    /// Removes keys that are lists or mappings, which no format of ours has a use for.
-    fn drop_nameless(&mut self, entries: &mut Vec<(Node<'a>, Node<'a>)>) {
-        entries.retain(|(key, _)| {
-            if key.text().is_none() {
-                self.problems.push(
-                    Diagnostic::new(
-                        Code::WrongType,
-                        key.span,
-                        format!("a key must be a word, not {}", key.kind()),
-                    )
-                    .help("if it is a template, put it in quotes"),
-                );
-            }
-            key.text().is_some()
-        });
-    }
-
-    fn drop_duplicates(&mut self, entries: &mut Vec<(Node<'a>, Node<'a>)>) {
-        // Most mappings are small: comparing all pairs is then faster than hashing.
-        let duplicate = if entries.len() <= 8 {
-            (1..entries.len()).any(|index| {
-                let name = entries[index].0.text();
-                name.is_some() && entries[..index].iter().any(|(key, _)| key.text() == name)
-            })
-        } else {
-            true
-        };
-        if !duplicate {
-            return;
-        }
-        let mut seen: HashMap<Cow<'a, str>, Span> = HashMap::with_capacity(entries.len());
-        entries.retain(|(key, _)| {
-            let Some(name) = name(key) else { return true };
-            match seen.entry(name) {
-                Entry::Occupied(first) => {
-                    let name = excerpt(first.key());
-                    self.problems.push(
-                        Diagnostic::new(Code::DuplicateKey, key.span, format!("`{name}` is given twice"))
-                            .label("the second one")
-                            .related(*first.get(), "the first one")
-                            .help("keep one of them"),
-                    );
-                    false
-                }
-                Entry::Vacant(place) => {
-                    place.insert(key.span);
-                    true
-                }
-            }
-        });
     }
 
     fn remember(&mut self, anchor: usize, node: &Node<'a>, size: Size) -> Result<(), Stop> {
@@ -416,18 +324,6 @@ impl<'a> Builder<'a> {
         } else {
             problem.help("look at the indentation and the quotes of this line and the one before it")
         }
-    }
-}
-
-fn is_merge(key: &Node<'_>) -> bool {
-    matches!(&key.content, Content::Scalar(Scalar { text, style: Style::Plain }) if text == "<<")
-}
-
-/// Returns the text of a key, borrowed from the file where it can be.
-fn name<'a>(key: &Node<'a>) -> Option<Cow<'a, str>> {
-    match &key.content {
-        Content::Scalar(scalar) => Some(scalar.text.clone()),
-        _ => None,
     }
 }
 
