@@ -74,7 +74,8 @@ pub fn template(bytes: &[u8]) {
         }
         Err(found) => {
             assert!(!found.is_empty(), "a template is refused for a reason");
-            problems(source, &found.into_iter().map(Diagnostic::from).collect::<Vec<_>>());
+            // The readers put the problems of a file in order; those of a template come as they are found.
+            problems_in_any_order(source, &found.into_iter().map(Diagnostic::from).collect::<Vec<_>>());
         }
     }
 }
