@@ -6,7 +6,6 @@
 //!
 //! The schema is knowingly looser where JSON Schema cannot look: inside templates, expressions and regular
 //! expressions, at names that are written as bare numbers, and between the parts of a definition.
-#![expect(clippy::match_same_arms, reason = "a table is read row by row")]
 
 #[path = "shapes/documents.rs"]
 mod documents;
