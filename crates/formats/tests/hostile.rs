@@ -27,7 +27,8 @@ fn timed(case: &Case, source: &str) -> (Duration, Vec<Diagnostic>) {
     let before = on_cpu();
     let found = problems(case.format, source);
     // The clock on the wall also counts what other processes of a busy machine do.
-    let time = on_cpu().zip(before).map_or_else(|| start.elapsed(), |(after, before)| after.saturating_sub(before));
+    let time =
+        on_cpu().zip(before).map_or_else(|| start.elapsed(), |(after, before)| after.saturating_sub(before));
     (time, found)
 }
 
