@@ -11,8 +11,14 @@ use rustix::process::{
 };
 
 use super::children;
-use super::listing::{self, Entry};
+use super::listing::{self, Carries, Entry};
 use crate::Strangers;
+
+/// How often is looked again, after the first KILL, before those who are still there are given up.
+const ROUNDS: u32 = 3;
+
+/// How often is looked again because somebody could not be judged.
+const UNSURE: u32 = 20;
 
 /// The signs by which the members of a family are known.
 #[derive(Debug)]
@@ -48,7 +54,7 @@ impl Family {
                     left = true;
                 }
             } else {
-                left |= !orphan.ended && listing::carries(orphan.pid, &self.marks);
+                left |= !orphan.ended && listing::carries(orphan.pid, &self.marks) != Carries::No;
             }
         }
         left
@@ -60,13 +66,18 @@ impl Family {
         let begun = Instant::now();
         let mut known = HashSet::new();
         let mut nap = Duration::from_millis(1);
+        let mut rounds = 0;
+        let mut first_kill = None;
         loop {
+            rounds += 1;
             let killing = hurry.load(Ordering::Relaxed) || begun.elapsed() >= patience;
             if killing {
+                first_kill.get_or_insert((Instant::now(), rounds));
                 self.signal_group(Signal::KILL);
             }
             let mut alive = 0;
-            for member in self.members(&known) {
+            let (members, unsure) = self.members(&known);
+            for member in members {
                 if member.ended {
                     if member.parent == Some(getpid()) {
                         children::reap_orphan(member.pid);
@@ -82,8 +93,14 @@ impl Family {
                     signal(&member, Signal::CONT);
                 }
             }
-            if alive == 0 || begun.elapsed() >= patience + dying {
-                return Ended { found: known.len(), all: alive == 0 };
+            // A list of processes is no snapshot: who came while it was read is found by looking once more.
+            let all =
+                alive == 0 && !(unsure && rounds < UNSURE) && !(self.group.is_some() && self.may_be_left());
+            // On a machine that is busy, time alone says little about how often they could have died.
+            let given_up =
+                first_kill.is_some_and(|(at, round)| at.elapsed() >= dying && rounds >= round + ROUNDS);
+            if all || given_up {
+                return Ended { found: known.len(), all };
             }
             std::thread::sleep(nap);
             nap = (nap * 2).min(Duration::from_millis(20));
@@ -99,14 +116,25 @@ impl Family {
     }
 
     /// Returns who belongs to the family now: by its signs, and then whoever descends from a member or is in the group
-    /// or session that a member leads.
-    fn members(&self, known: &HashSet<(Pid, u64)>) -> Vec<Entry> {
+    /// or session that a member leads. Also returns whether somebody could not be judged yet.
+    fn members(&self, known: &HashSet<(Pid, u64)>) -> (Vec<Entry>, bool) {
         let entries = listing::entries();
         let places: HashMap<Pid, usize> =
             entries.iter().enumerate().map(|(place, entry)| (entry.pid, place)).collect();
         let forbidden = self.forbidden(&entries, &places);
         let takes_strangers = self.takes_strangers();
         let own = getpid();
+        // Whoever is not below a member of ours was orphaned, and so came to us; after a crash it went elsewhere.
+        let may_be_anywhere = self.group.is_none();
+        let mut unsure = false;
+        let mut carries = |entry: &Entry| match listing::carries(entry.pid, &self.marks) {
+            Carries::Yes => true,
+            Carries::No => false,
+            Carries::NotYet => {
+                unsure = true;
+                false
+            }
+        };
         let mut belongs: Vec<bool> = entries
             .iter()
             .map(|entry| {
@@ -114,7 +142,7 @@ impl Family {
                     && (self.is_of_group(entry)
                         || known.contains(&(entry.pid, entry.start))
                         || (takes_strangers && entry.parent == Some(own))
-                        || (!entry.ended && listing::carries(entry.pid, &self.marks)))
+                        || (!entry.ended && (may_be_anywhere || entry.parent == Some(own)) && carries(entry)))
             })
             .collect();
         loop {
@@ -134,7 +162,12 @@ impl Family {
                 break;
             }
         }
-        entries.into_iter().zip(belongs).filter_map(|(entry, belongs)| belongs.then_some(entry)).collect()
+        let members = entries
+            .into_iter()
+            .zip(belongs)
+            .filter_map(|(entry, belongs)| belongs.then_some(entry))
+            .collect();
+        (members, unsure)
     }
 
     /// Returns who is never a member: this process, those it descends from, and the other leaders.

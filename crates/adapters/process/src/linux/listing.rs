@@ -45,9 +45,42 @@ fn parse(pid: Pid, line: &[u8]) -> Option<Entry> {
     Some(Entry { pid, parent, group, session, start, ended: matches!(state, "Z" | "X" | "x") })
 }
 
+/// Whether a process carries a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Carries {
+    Yes,
+    No,
+    /// It is becoming another program at this moment, and shows no environment until it has.
+    NotYet,
+}
+
 /// Returns whether the environment that a process was started with carries one of the marks.
-pub(super) fn carries(pid: Pid, marks: &[String]) -> bool {
-    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| holds(&environment, marks))
+pub(super) fn carries(pid: Pid, marks: &[String]) -> Carries {
+    // Without an environment the first time, it may have been becoming what it is by the second.
+    for _ in 0..2 {
+        let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return Carries::No };
+        if holds(&environment, marks) {
+            return Carries::Yes;
+        }
+        if !environment.is_empty() {
+            return Carries::No;
+        }
+        if is_becoming(pid) {
+            return Carries::NotYet;
+        }
+    }
+    Carries::No
+}
+
+/// Returns whether a process is between two programs: its memory is new and no environment is in it, not even an
+/// empty one.
+fn is_becoming(pid: Pid) -> bool {
+    let Ok(line) = fs::read(format!("/proc/{pid}/stat")) else { return false };
+    let start = line.iter().rposition(|&byte| byte == b')').map_or(0, |end| end + 1);
+    let mut fields = line[start..].split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    // The state is the third field of all; where the environment ends in memory is the 51st.
+    let ended = fields.next().is_none_or(|state| b"ZXx".contains(&state[0]));
+    !ended && fields.nth(47).is_some_and(|address| address == b"0")
 }
 
 fn holds(environment: &[u8], marks: &[String]) -> bool {
@@ -90,6 +123,12 @@ mod tests {
     fn this_process_is_listed() {
         let own = rustix::process::getpid();
         assert!(entries().iter().any(|entry| entry.pid == own && !entry.ended));
+    }
+
+    #[test]
+    fn a_process_that_runs_its_program_is_not_becoming_one() {
+        assert!(!is_becoming(rustix::process::getpid()));
+        assert_eq!(carries(rustix::process::getpid(), &["no-such-mark".to_owned()]), Carries::No);
     }
 
     #[test]

@@ -81,6 +81,11 @@ pub async fn run(process: &impl Process, spec: Spec) -> (Result<Ending, ProcessE
 
 /// How many live processes carry a mark.
 pub fn carriers(mark: &str) -> usize {
+    carrying(mark).len()
+}
+
+/// What `/proc` says about the live processes that carry a mark.
+pub fn carrying(mark: &str) -> Vec<String> {
     living(|pid| {
         std::fs::read(pid.join("environ")).is_ok_and(|environment| {
             environment.split(|&byte| byte == 0).any(|variable| {
@@ -98,11 +103,16 @@ pub fn with_argument(argument: &str) -> usize {
         std::fs::read(pid.join("cmdline"))
             .is_ok_and(|line| line.split(|&byte| byte == 0).any(|each| each == argument.as_bytes()))
     })
+    .len()
 }
 
-fn living(is_one: impl Fn(&Path) -> bool) -> usize {
+fn living(is_one: impl Fn(&Path) -> bool) -> Vec<String> {
     let folder = std::fs::read_dir("/proc").unwrap();
-    folder.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_one(path)).count()
+    folder
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| is_one(path))
+        .map(|path| std::fs::read_to_string(path.join("stat")).unwrap_or_default())
+        .collect()
 }
 
 /// Waits until something holds; fails if it does not in ten seconds.
