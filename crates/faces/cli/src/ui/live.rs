@@ -92,7 +92,7 @@ mod tests {
             last: last.to_owned(),
         };
         let first = live.frame("✓ build\n", &[row("test", 1, "\u{1b}[31mtest 12 of 40"), row("lint", 0, "")]);
-        assert_eq!(first, "✓ build\n⠋ test (1s)  ␛[31mtest 1\n⠋ lint (0s)\n");
+        assert_eq!(first, "✓ build\n⠋ test (1s)  ␛[31mtest \n⠋ lint (0s)\n");
         assert_eq!(live.frame("", &[row("test", 2, "")]), "\u{1b}[2A\r\u{1b}[J⠙ test (2s)\n");
         assert_eq!(live.clear(), "\u{1b}[1A\r\u{1b}[J");
         assert_eq!(live.clear(), "");
