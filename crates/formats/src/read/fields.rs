@@ -10,6 +10,7 @@ use abide_core::source::Span;
 ///
 /// A mapping has a handful of entries and its table dozens of keys, so a key is looked for in the mapping.
 pub(crate) struct Fields<'n, 'a> {
+    #[cfg_attr(not(debug_assertions), expect(dead_code, reason = "only debug assertions look at it"))]
     record: &'static Record,
     entries: &'n [(Node<'a>, Node<'a>)],
     /// What has been taken, to notice a key that no reader takes.

@@ -256,10 +256,10 @@ pub(crate) static CHECKING: &[Case] = &[
     }),
     // Templates and conditions.
     ability("placeholders", None, |size| {
-        fill(&format!("{HEAD}steps:\n- id: a\n  run: \""), "{{input}} \\t", size, "\"\n")
+        fill(&format!("{HEAD}steps:\n- id: a\n  run: \"echo "), "{{input}} \\t", size, "\"\n")
     }),
     ability("placeholders in a block", None, |size| {
-        fill(&format!("{HEAD}steps:\n- id: a\n  run: |\n"), "    {{ input }} {{ run.id }}\n", size, "")
+        fill(&format!("{HEAD}steps:\n- id: a\n  run: |\n"), "    echo {{ input }} {{ run.id }}\n", size, "")
     }),
     ability("placeholders in one line", None, |size| {
         fill(&format!("{HEAD}steps:\n- id: a\n  run: x "), "{{input}}", size, "\n")
