@@ -1,6 +1,6 @@
 //! The command line of abide: the only place that wires things together.
 //!
-//! [`args`] says what can be typed, [`commands`] what happens then, [`ui`] how it looks. [`main`] takes
+//! [`args`] says what can be typed, `commands` what happens then, [`ui`] how it looks. [`main`] takes
 //! everything that it touches as arguments, so a test can run it like a user does.
 #![warn(missing_docs)]
 

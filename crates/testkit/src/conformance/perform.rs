@@ -23,7 +23,7 @@ pub struct Performed {
     pub project: Project,
     /// The run at its end, or why it did not start.
     pub run: Result<Box<Run>, String>,
-    /// The log, and that of each child below it, as [`line`]s.
+    /// The log, and that of each child below it, as lines.
     pub log: Vec<String>,
     /// Acts that did not go as the case says.
     pub surprises: Vec<String>,

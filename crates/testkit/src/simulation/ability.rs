@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The ability that steps call, in simulations that have a workspace.
 pub(super) const CHILD: &str = "child";
 
-/// Returns the text of a random ability; with `children`, some of its steps call [`CHILD`].
+/// Returns the text of a random ability; with `children`, some of its steps call `CHILD`.
 ///
 /// Every step is valid, and some have several of: needs, conditions on others, items (also with names that meet),
 /// rounds, each way to fail, time limits.
