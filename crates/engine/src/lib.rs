@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod driver;
+mod family;
 mod log;
 pub mod port;
 mod rerun;

@@ -1,8 +1,9 @@
 //! The use cases that every face calls.
 
+pub use crate::family::{Member, Open, family, open};
 pub use crate::rerun::{Rerun, rerun, secrets_again};
 
-use crate::driver::{Driver, child_id, summary};
+use crate::driver::{Driver, summary};
 use crate::log::{LoadError, Loaded, load, pinned, stored};
 use crate::port::{Clock, Definition, Process, Store, StoreError, Workspace, WorkspaceError};
 use abide_core::definition::check::DEEPEST_WORKFLOW;
@@ -263,24 +264,14 @@ pub async fn command<S: Store, P: Process, W: Workspace, C: Clock>(
     }
 }
 
-/// Returns the lost steps of a run and of the children that it has under way, each with the run that it belongs to.
+/// Returns the lost steps of a run and of the runs that it calls, each with the run that it belongs to.
 pub async fn lost<S: Store, P: Process, W: Workspace, C: Clock>(
     driver: &Driver<S, P, W, C>,
     id: &RunId,
 ) -> Result<Vec<(RunId, StepKey)>, ServiceError> {
-    let store = &*driver.store;
-    let mut lost = Vec::new();
-    let mut runs = vec![id.clone()];
-    while let Some(id) = runs.pop() {
-        let run = load(store, &id).await?.run;
-        lost.extend(run.lost().into_iter().map(|key| (id.clone(), key)));
-        for (key, attempt) in run.in_flight() {
-            let child = child_id(&id, &key, attempt);
-            // Only a step that calls another ability has one, and only once it has begun.
-            if store.head(child.as_str()).await?.is_some() {
-                runs.push(child);
-            }
-        }
-    }
-    Ok(lost)
+    let family = family(&*driver.store, id).await?;
+    Ok(family
+        .iter()
+        .flat_map(|member| member.run.lost().into_iter().map(|key| (member.run.id.clone(), key)))
+        .collect())
 }

@@ -28,6 +28,8 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// What a driver tells whoever watches.
 pub trait Observer: Send + Sync + 'static {
+    /// A run is driven from now on; what it has asked before is not told as an event again.
+    fn driving(&self, _run: &Run) {}
     /// Something happened to a run; the run has already taken it in.
     fn event(&self, _run: &Run, _event: &Event) {}
     /// A step wrote something; the bytes are masked.
@@ -126,6 +128,11 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         Self { store, process, workspace, clock, holder, observer, is_dead, secrets: Arc::default() }
     }
 
+    /// Returns the log.
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
     /// Gives the driver the values of a run's secret inputs, which it keeps in memory only.
     pub fn give_secrets(&self, run: &RunId, values: Vec<(String, String)>) {
         if let Ok(mut secrets) = self.secrets.lock() {
@@ -164,6 +171,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         mut stop: watch::Receiver<Option<Signal>>,
     ) -> Result<RunStatus, DriveError> {
         let mut loaded = load(&*self.store, id).await?;
+        self.observer.driving(&loaded.run);
         let secrets = self.secrets_of(id);
         let (reports, mut inbox) = mpsc::unbounded_channel();
         let (cancel, cancelled) = watch::channel(None);

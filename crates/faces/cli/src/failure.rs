@@ -1,6 +1,7 @@
 //! Why a command could not do what was asked: what, where and what now.
 
 use crate::Exit;
+use abide_core::event::RunId;
 use std::fmt;
 
 /// A command that failed.
@@ -21,6 +22,17 @@ impl Failure {
     /// Builds the end of a command that has said everything already.
     pub fn silent(exit: Exit) -> Self {
         Self { exit, message: None, help: None }
+    }
+
+    /// Adds how a run goes on once what is wrong has been put right.
+    #[must_use]
+    pub fn resume(mut self, run: &RunId) -> Self {
+        let again = format!("`abide resume {run}` drives the run on from where its log ends");
+        self.help = Some(match self.help {
+            Some(help) => format!("{help}; {again}"),
+            None => again,
+        });
+        self
     }
 
     /// Adds what to do now.

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
             .collect(),
         terminal: io::stdout().is_terminal(),
         terminal_in: io::stdin().is_terminal(),
-        width: terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
+        width: || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
     };
     abide_cli::main(&surroundings, std::env::args_os(), &mut io::stdout().lock(), &mut io::stderr().lock())
         .into()

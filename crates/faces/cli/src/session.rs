@@ -18,8 +18,8 @@ pub struct Surroundings {
     pub terminal: bool,
     /// Whether standard input is a terminal, where a human can be asked.
     pub terminal_in: bool,
-    /// How many columns the terminal has; a pipe has no limit.
-    pub width: Option<usize>,
+    /// Tells how many columns the terminal has now; a pipe has no limit.
+    pub width: fn() -> Option<usize>,
 }
 
 impl Surroundings {
@@ -74,8 +74,8 @@ impl<'a> Session<'a> {
         };
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| surroundings.variable(name));
         let ascii = locale.is_some_and(|locale| locale == "C" || locale == "POSIX") && surroundings.terminal;
-        let style =
-            Style { colour, unicode: !ascii, width: surroundings.width.unwrap_or(Style::plain().width) };
+        let width = (surroundings.width)().unwrap_or(Style::plain().width);
+        let style = Style { colour, unicode: !ascii, width };
         Ok(Self {
             surroundings,
             place: Place { start, home, config_home },
@@ -106,6 +106,11 @@ impl<'a> Session<'a> {
     /// Reads the configuration that applies.
     pub(crate) fn configuration(&self) -> Configuration {
         Configuration::load(&self.place, |name| self.surroundings.variable(name))
+    }
+
+    /// Returns how wide the terminal is now: a window can change.
+    pub(crate) fn width(&self) -> usize {
+        (self.surroundings.width)().unwrap_or(self.style.width)
     }
 
     /// Writes data to standard output.

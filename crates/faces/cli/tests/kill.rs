@@ -102,19 +102,17 @@ impl Project {
         }
     }
 
-    /// Resumes until the run is over; `--rerun` is said as often as the run waits for it.
+    /// Resumes a run that is not over: `--rerun` is said once.
     fn finish(&self) {
-        for _ in 0..12 {
-            let runs = self.runs();
-            let is_over = |(run, _): &(Run, Vec<Event>)| run.created.parent.is_none() && run.is_finished();
-            match runs.len() {
-                // It was killed before it was in the log.
-                0 => self.wait(self.abide(&["run", "long"]), LONGEST),
-                _ if runs.iter().any(is_over) => return,
-                _ => self.wait(self.abide(&["resume", "--rerun"]), LONGEST),
-            };
-        }
-        panic!("the run does not end: {:#?}", self.events());
+        let runs = self.runs();
+        let is_over = |(run, _): &(Run, Vec<Event>)| run.created.parent.is_none() && run.is_finished();
+        let status = match runs.len() {
+            // It was killed before it was in the log.
+            0 => self.wait(self.abide(&["run", "long"]), LONGEST),
+            _ if runs.iter().any(is_over) => return,
+            _ => self.wait(self.abide(&["resume", "--rerun"]), LONGEST),
+        };
+        assert_eq!(status.code(), Some(0), "the run does not end: {:#?}", self.events());
     }
 
     /// Returns every run with its log, read through the store, which checks the chain of hashes.

@@ -50,7 +50,7 @@ fn play(session: &mut Session<'_>, arguments: &DemoArguments) -> Result<Exit, Fa
     runs::block_on(async {
         let started = service::start(&driver, start).await;
         let id = started.map_err(|error| runs::service_failure(&error))?;
-        let exit = drive(session, &driver, id.clone(), told, asking).await?;
+        let exit = drive(session, &driver, id.clone(), told, asking, None).await?;
         if !session.json {
             session
                 .say("\nthe log of the run; every event is chained to the one before it by its hash\n\n")?;

@@ -1,44 +1,40 @@
 //! A run driven and shown, until it is over or left.
 
+use super::asking::{Answered, Questions};
 use crate::runs::{self, LocalDriver, Screen, SystemClock, Told};
 use crate::session::Session;
 use crate::ui::json::from_value;
 use crate::{Exit, Failure};
-use abide_core::event::{Event, Question, RunId, StepKey, Timestamp};
+use abide_core::event::{Event, LossDecision, RunId, Timestamp};
 use abide_core::run::{Command, RunStatus};
 use abide_engine::driver::DriveError;
-use abide_engine::port::{Clock as _, Signal};
+use abide_engine::port::{Clock as _, Signal, StoreError};
 use abide_engine::service::{self, ServiceError};
 use std::time::Duration;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
-/// Who answers questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asking {
-    /// A human: here, or from elsewhere.
-    Human,
-    /// Nobody: the first option is taken.
-    FirstOption,
-}
+pub(super) use super::asking::Asking;
 
 /// How often a live list is drawn.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// Drives a run and shows what happens, until it is over or left.
+///
+/// `lost` is what a human said about the steps that the last driver was in the middle of.
 pub(super) async fn drive(
     session: &mut Session<'_>,
     driver: &LocalDriver,
     id: RunId,
     mut told: UnboundedReceiver<Told>,
     asking: Asking,
+    lost: Option<LossDecision>,
 ) -> Result<Exit, Failure> {
-    let (answers, mut answered) = unbounded_channel::<(StepKey, String)>();
     let live = session.surroundings.terminal && !session.json;
     let screen = Screen::new(live.then_some(session.style));
-    let mut shown = Shown { id: id.clone(), began: SystemClock.now(), screen, answers, asking };
+    let mut shown = Shown { began: SystemClock.now(), screen, questions: Questions::new(asking) };
     let (stop, stopped) = watch::channel(None);
-    let end = driver.drive(id.clone(), stopped);
+    let end = drive_on(driver, &id, stopped, lost, runs::user(session));
     tokio::pin!(end);
     let mut interrupts = 0;
     let mut frames = tokio::time::interval(FRAME);
@@ -46,7 +42,7 @@ pub(super) async fn drive(
         tokio::select! {
             biased;
             Some(told) = told.recv() => shown.tell(session, told)?,
-            Some((key, answer)) = answered.recv() => shown.answer(session, driver, key, answer).await?,
+            typed = shown.questions.line() => shown.answer(session, driver, typed).await?,
             status = &mut end => break status,
             signal = tokio::signal::ctrl_c() => {
                 signal.map_err(|error| Failure::new(Exit::System, error.to_string()))?;
@@ -63,7 +59,7 @@ pub(super) async fn drive(
                 }
             }
             _ = frames.tick(), if live => {
-                let frame = shown.screen.frame(shown.at());
+                let frame = shown.screen.frame(session.width(), shown.at());
                 session.print(&frame)?;
             }
         }
@@ -73,18 +69,69 @@ pub(super) async fn drive(
     }
     let rest = shown.screen.end();
     session.print(&rest)?;
-    let status = status.map_err(|error| drive_failure(&error))?;
+    let status = status.map_err(|failure| failure.during(&id))?;
     if status == RunStatus::Interrupted {
         session.say(&format!("\na step was interrupted in the middle, and nobody knows how far it came\n  abide resume {id} --rerun   runs it again\n  abide resume {id} --fail    counts it as failed\n"))?;
+    } else if interrupts > 1 && !status.is_final() {
+        session.say(&format!("\neverything was ended at once, and the run is not over\n  abide resume {id}   brings it to its end\n"))?;
     }
     Ok(runs::exit_of(status))
 }
 
-fn drive_failure(error: &DriveError) -> Failure {
-    match error {
-        DriveError::Load(error) => runs::load_failure(error),
-        DriveError::Store(error) => runs::store_failure(error),
-        DriveError::Refused(..) => Failure::new(Exit::System, error.to_string()),
+/// Drives a run; steps that the last driver was in the middle of are decided about as soon as they are known.
+async fn drive_on(
+    driver: &LocalDriver,
+    id: &RunId,
+    stopped: watch::Receiver<Option<Signal>>,
+    decision: Option<LossDecision>,
+    by: String,
+) -> Result<RunStatus, DriveFailure> {
+    loop {
+        if let Some(decision) = decision {
+            for (run, key) in service::lost(driver, id).await? {
+                let command = Command::Resolve { key, by: by.as_str().into(), decision };
+                service::command(driver, &run, command).await?;
+            }
+        }
+        let status = driver.drive(id.clone(), stopped.clone()).await?;
+        // A driver makes none of its own: what is lost now, the last one left.
+        let again = status == RunStatus::Interrupted && decision.is_some() && stopped.borrow().is_none();
+        if !again || service::lost(driver, id).await?.is_empty() {
+            return Ok(status);
+        }
+    }
+}
+
+/// Why a run could not be driven to its end.
+enum DriveFailure {
+    Drive(DriveError),
+    Service(ServiceError),
+}
+
+impl From<DriveError> for DriveFailure {
+    fn from(error: DriveError) -> Self {
+        Self::Drive(error)
+    }
+}
+
+impl From<ServiceError> for DriveFailure {
+    fn from(error: ServiceError) -> Self {
+        Self::Service(error)
+    }
+}
+
+impl DriveFailure {
+    /// Says what went wrong and how the run goes on; it is as far as its log says.
+    fn during(&self, id: &RunId) -> Failure {
+        match self {
+            Self::Drive(DriveError::Store(error @ (StoreError::Held { .. } | StoreError::LeaseLost(_)))) => {
+                runs::store_failure(error)
+            }
+            Self::Drive(DriveError::Store(error)) => runs::store_failure(error).resume(id),
+            Self::Drive(DriveError::Load(error)) => runs::load_failure(error),
+            Self::Drive(error @ DriveError::Refused(..)) => Failure::new(Exit::System, error.to_string()),
+            Self::Service(error) => runs::service_failure(error),
+        }
     }
 }
 
@@ -97,11 +144,9 @@ pub(super) fn event_json(run: &RunId, event: &Event) -> String {
 
 /// What is shown of a run.
 struct Shown {
-    id: RunId,
     began: Timestamp,
     screen: Screen,
-    answers: UnboundedSender<(StepKey, String)>,
-    asking: Asking,
+    questions: Questions,
 }
 
 impl Shown {
@@ -113,92 +158,60 @@ impl Shown {
         if session.json {
             return match told {
                 Told::Event { run, event, .. } => session.print(&event_json(&run, &event)),
-                Told::Output { .. } => Ok(()),
+                Told::Output { .. } | Told::Driving { .. } => Ok(()),
             };
         }
-        let asked = match &told {
-            Told::Event { run, event, .. } => match &**event {
-                Event::QuestionAsked { key, question } => Some((run.clone(), key.clone(), question.clone())),
-                _ => None,
-            },
-            Told::Output { .. } => None,
+        let settled = match &told {
+            Told::Event { run, event, .. } => self.questions.hear(run, event),
+            Told::Driving { run, open } => {
+                for open in open {
+                    self.questions.add(run, open.clone());
+                }
+                false
+            }
+            Told::Output { .. } => false,
         };
-        let text = self.screen.tell(told, self.at());
-        session.print(&text)?;
-        match asked {
-            Some((run, key, question)) => self.ask(session, &run, &key, &question),
-            None => Ok(()),
+        if settled {
+            self.screen.asked(None);
         }
+        let text = self.screen.tell(told, session.width(), self.at());
+        session.print(&text)?;
+        self.ask(session)
     }
 
-    /// Asks a question where the run is shown, or says how to answer it from elsewhere.
-    fn ask(
-        &mut self,
-        session: &mut Session<'_>,
-        run: &RunId,
-        key: &StepKey,
-        question: &Question,
-    ) -> Result<(), Failure> {
-        let options: Vec<&str> = question.options.iter().map(|(_, value)| value.as_str()).collect();
-        if self.asking == Asking::FirstOption
-            && let Some(first) = options.first().filter(|_| *run == self.id)
-        {
-            session.say(&format!("  nobody is asked here: the answer is `{first}`\n"))?;
-            let _ = self.answers.send((key.clone(), (*first).to_owned()));
+    /// Asks the next question, unless one is being asked.
+    fn ask(&mut self, session: &mut Session<'_>) -> Result<(), Failure> {
+        if session.json {
             return Ok(());
         }
-        if !session.surroundings.terminal_in || *run != self.id {
-            let answers = options.join("|");
-            return session.say(&format!(
-                "  abide approve {run} {key} [--answer {answers}]\n  abide reject {run} {key}\n"
-            ));
-        }
-        // The cursor stands behind the question: nothing may be drawn over it.
-        self.screen.pause();
-        session.say(&format!("  {} > ", options.join(" / ")))?;
-        self.read_answer(key.clone());
-        Ok(())
+        let cleared = if self.questions.has_more() { self.screen.end() } else { String::new() };
+        session.print(&cleared)?;
+        if self.questions.ask(session)? { self.prompt(session) } else { Ok(()) }
     }
 
-    fn read_answer(&self, key: StepKey) {
-        let answers = self.answers.clone();
-        // Reading a terminal cannot be cancelled; the thread ends with the process.
-        std::thread::spawn(move || {
-            let mut line = String::new();
-            if std::io::stdin().read_line(&mut line).is_ok_and(|read| read > 0) {
-                let _ = answers.send((key, line.trim().to_owned()));
-            }
-        });
+    fn prompt(&mut self, session: &mut Session<'_>) -> Result<(), Failure> {
+        let prompt = self.screen.asked(Some("  > "));
+        // What is written to a file is data; the question is for whoever sits at the terminal.
+        if session.surroundings.terminal { session.print(&prompt) } else { session.say(&prompt) }
     }
 
     async fn answer(
         &mut self,
         session: &mut Session<'_>,
         driver: &LocalDriver,
-        key: StepKey,
-        text: String,
+        line: Option<String>,
     ) -> Result<(), Failure> {
-        let answer = match text.to_lowercase().as_str() {
-            "y" | "yes" | "approve" => "approved".to_owned(),
-            "n" | "no" | "reject" => "rejected".to_owned(),
-            _ => text,
-        };
-        let by = runs::user(session).into();
-        let now = SystemClock.now();
-        let command = Command::Answer { key: key.clone(), answer: answer.into(), by, comment: None, now };
-        match service::command(driver, &self.id, command).await {
-            Ok(_) => self.screen.go_on(),
-            Err(ServiceError::Refused(refusal)) => {
-                let again = matches!(refusal, abide_core::run::Refusal::NoOption { .. });
-                session.say(&format!("{refusal}\n{}", if again { "  > " } else { "" }))?;
-                if again && self.asking == Asking::Human {
-                    self.read_answer(key);
-                } else {
-                    self.screen.go_on();
-                }
+        match self.questions.answer(session, driver, line).await? {
+            // The log tells it, and after that the next one is asked.
+            Answered::Taken => {
+                self.screen.asked(None);
+                Ok(())
             }
-            Err(error) => return Err(runs::service_failure(&error)),
+            Answered::Dropped => {
+                self.screen.asked(None);
+                self.ask(session)
+            }
+            Answered::Again => self.prompt(session),
         }
-        Ok(())
     }
 }

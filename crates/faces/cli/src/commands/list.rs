@@ -68,7 +68,7 @@ fn table(session: &Session<'_>, listing: &Listing) -> String {
             [mark.to_owned(), entry.name.to_string(), steps, about(entry), entry.shown.to_string()],
         );
     }
-    table.render(session.style, session.surroundings.width)
+    table.render(session.style, (session.surroundings.width)())
 }
 
 fn about(entry: &Entry) -> String {

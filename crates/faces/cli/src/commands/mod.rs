@@ -1,6 +1,7 @@
 //! What each command does; the rules live in core, and these only ask and show.
 
 mod answer;
+mod asking;
 mod audit;
 mod completions;
 mod demo;

@@ -28,6 +28,6 @@ pub(crate) fn rerun(session: &mut Session<'_>, arguments: &RerunArguments) -> Re
             let taken = if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") };
             session.say(&format!("run {id}\ntaken over from {old}: {taken}\n"))?;
         }
-        drive(session, &driver, id, told, Asking::Human).await
+        drive(session, &driver, id, told, Asking::Human, None).await
     })?
 }

@@ -8,7 +8,6 @@ use crate::session::Session;
 use crate::{Exit, Failure, ui};
 use abide_core::event::LossDecision;
 use abide_core::plan::Plan;
-use abide_core::run::Command;
 use abide_engine::service;
 use std::sync::Arc;
 
@@ -45,7 +44,7 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result
         if !session.json {
             session.say(&format!("run {id}\n"))?;
         }
-        drive(session, &driver, id, told, Asking::Human).await
+        drive(session, &driver, id, told, Asking::Human, None).await
     })?
 }
 
@@ -78,15 +77,6 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
             (_, true) => Some(LossDecision::Fail),
             _ => None,
         };
-        if let Some(decision) = decision {
-            let lost = service::lost(&driver, &id).await.map_err(|error| runs::service_failure(&error))?;
-            for (run, key) in lost {
-                let command = Command::Resolve { key, by: runs::user(session).into(), decision };
-                service::command(&driver, &run, command)
-                    .await
-                    .map_err(|error| runs::service_failure(&error))?;
-            }
-        }
-        drive(session, &driver, id, told, Asking::Human).await
+        drive(session, &driver, id, told, Asking::Human, decision).await
     })?
 }

@@ -10,6 +10,7 @@ use crate::{Exit, Failure};
 use abide_core::run::Run;
 use abide_core::view::status::step_lines;
 use abide_engine::port::{Clock as _, Store as _, StreamHead};
+use abide_engine::service::{self, Member, Open};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -41,7 +42,7 @@ pub(crate) fn runs(session: &mut Session<'_>, arguments: &RunsArguments) -> Resu
             [head.stream.clone(), text("status"), text("ability"), ago(now - head.created_at), text("by")],
         );
     }
-    let text = table.render(session.style, session.surroundings.width);
+    let text = table.render(session.style, (session.surroundings.width)());
     session.print(&text)?;
     Ok(Exit::Done)
 }
@@ -66,36 +67,74 @@ fn ago(millis: i64) -> String {
 
 pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> Result<Exit, Failure> {
     let Some(store) = runs::find_store(session)? else { return nothing(session) };
-    let run = runs::block_on(async {
+    let family = runs::block_on(async {
         let id = runs::find_run(&store, arguments.run.as_deref(), |_| true).await?;
-        runs::load_run(&store, &id).await.map(|loaded| loaded.run)
+        service::family(&store, &id).await.map_err(|error| runs::load_failure(&error))
     })??;
+    // A family begins with the run itself.
+    let Some(first) = family.first() else { return nothing(session) };
     if session.json {
-        session.print_json(&run_json(&run))?;
+        session.print_json(&family_json(&family, first))?;
     } else {
-        session.print(&page(&run))?;
+        session.print(&page(&family, first))?;
     }
     Ok(Exit::Done)
 }
 
-fn page(run: &Run) -> String {
+fn page(family: &[Member], first: &Member) -> String {
+    let run = &first.run;
     let mut text =
         format!("run      {}\nability  {}\nstatus   {}\n", run.id, run.created.name, run.status().word());
     if let Some((_, Some(error))) = &run.ending {
         let _ = writeln!(text, "error    {}", visible(error, true));
     }
     text.push('\n');
-    for line in step_lines(run) {
+    push_steps(&mut text, family, first, 0);
+    for member in family {
+        for open in member.open() {
+            let id = &member.run.id;
+            let _ = match open {
+                Open::Plan => writeln!(text, "\n? the plan waits to be approved\n  abide approve {id}"),
+                Open::Question(key, question) => {
+                    let prompt = visible(&question.prompt, true);
+                    writeln!(text, "\n? {key}: {prompt}\n  abide approve {id} {key}")
+                }
+            };
+        }
+    }
+    text
+}
+
+/// Writes the steps of a run, and below each one those of the run that it calls.
+fn push_steps(text: &mut String, family: &[Member], member: &Member, depth: usize) {
+    let indent = "  ".repeat(depth);
+    for line in step_lines(&member.run) {
         let note = line.note.map(|note| format!("  {}", visible(&note, true))).unwrap_or_default();
         let attempts =
             if line.attempts > 1 { format!(" (attempt {})", line.attempts) } else { String::new() };
-        let _ = writeln!(text, "{} {}{attempts}{note}", line.mark.sign(), line.key);
+        let called = family.iter().find(|child| is_called_by(child, &member.run, &line.key));
+        let child = called.map(|child| format!("  run {}", child.run.id)).unwrap_or_default();
+        let _ = writeln!(text, "{indent}{} {}{attempts}{note}{child}", line.mark.sign(), line.key);
+        if let Some(child) = called {
+            push_steps(text, family, child, depth + 1);
+        }
     }
-    for (key, question) in run.questions() {
-        let _ = writeln!(text, "\n? {key}: {}", visible(&question.prompt, true));
-        let _ = writeln!(text, "  abide approve {} {key}", run.id);
-    }
-    text
+}
+
+fn is_called_by(child: &Member, run: &Run, key: &str) -> bool {
+    child.called_by.as_ref().is_some_and(|(caller, step)| *caller == run.id && step.to_string() == key)
+}
+
+fn family_json(family: &[Member], member: &Member) -> Value {
+    let mut value = run_json(&member.run);
+    let of = |child: &&Member| child.called_by.as_ref().is_some_and(|(run, _)| *run == member.run.id);
+    let children = family.iter().filter(of).map(|child| {
+        let mut value = family_json(family, child);
+        value["step"] = child.called_by.as_ref().map(|(_, key)| key.to_string()).into();
+        value
+    });
+    value["children"] = children.collect();
+    value
 }
 
 fn run_json(run: &Run) -> Value {

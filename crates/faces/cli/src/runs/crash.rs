@@ -26,6 +26,10 @@ pub(super) fn armed(session: &Session<'_>, observer: Arc<dyn Observer>) -> Arc<d
 }
 
 impl Observer for Crash {
+    fn driving(&self, run: &Run) {
+        self.observer.driving(run);
+    }
+
     fn event(&self, run: &Run, event: &Event) {
         if self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
             std::process::abort();

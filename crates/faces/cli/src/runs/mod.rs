@@ -76,13 +76,17 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 /// Says who this process is, so that others can see whether it lives.
 fn holder() -> Holder {
     let process = std::process::id();
-    Holder { name: format!("{process}-{}", process_start(process).unwrap_or_default()), process }
+    Holder { name: name_of(process).unwrap_or_else(|| format!("process {process}")), process }
 }
 
 /// Tells whether the process of a holder is gone, or another one has its number now.
 fn is_dead(holder: &Holder) -> bool {
-    let name = |start: String| format!("{}-{start}", holder.process);
-    process_start(holder.process).map(name).is_none_or(|name| name != holder.name)
+    name_of(holder.process).is_none_or(|name| name != holder.name)
+}
+
+/// Returns the name of a process that lives, which none after it will have.
+fn name_of(process: u32) -> Option<String> {
+    Some(format!("process {process} (start {})", process_start(process)?))
 }
 
 /// Returns when a process was started, as the system counts.
@@ -94,8 +98,21 @@ fn process_start(process: u32) -> Option<String> {
 }
 
 pub(crate) fn store_failure(error: &StoreError) -> Failure {
-    let exit = if matches!(error, StoreError::Unknown(_)) { Exit::NotFound } else { Exit::System };
-    Failure::new(exit, error.to_string())
+    let failed = |exit: Exit| Failure::new(exit, error.to_string());
+    match error {
+        StoreError::Unknown(_) => failed(Exit::NotFound),
+        StoreError::Held { stream, .. } => failed(Exit::Refused)
+            .help(format!("`abide logs -f {stream}` follows it, `abide cancel {stream}` ends it")),
+        StoreError::LeaseLost(stream) => failed(Exit::Refused)
+            .help(format!("another process drives the run now: `abide logs -f {stream}` follows it")),
+        StoreError::Unwritable { .. } => failed(Exit::System)
+            .help("nothing was half written: free space, or make the file and its folder writable"),
+        StoreError::Damaged { .. } => failed(Exit::System)
+            .help("`abide audit verify` looks at the whole log; other runs are not touched"),
+        StoreError::Unreadable { .. } | StoreError::Other { .. } | StoreError::Conflict { .. } => {
+            failed(Exit::System)
+        }
+    }
 }
 
 pub(crate) fn load_failure(error: &LoadError) -> Failure {

@@ -5,6 +5,7 @@ use abide_core::event::{EndStatus, Event, RunId, Skip, Then};
 use abide_core::run::Run;
 use abide_engine::driver::Observer;
 use abide_engine::port::{Line, Stream};
+use abide_engine::service::{self, Open};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,6 +14,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// Something that a driver told.
 #[derive(Debug)]
 pub(crate) enum Told {
+    /// A run is driven from now on, and this is what it waits for a human with.
+    Driving {
+        /// Which run.
+        run: RunId,
+        /// What.
+        open: Vec<Open>,
+    },
     /// Something happened.
     Event {
         /// To which run.
@@ -49,6 +57,11 @@ impl Progress {
 }
 
 impl Observer for Progress {
+    fn driving(&self, run: &Run) {
+        // Whoever listens may have left.
+        let _ = self.sender.send(Told::Driving { run: run.id.clone(), open: service::open(run) });
+    }
+
     fn event(&self, run: &Run, event: &Event) {
         // Whoever listens may have left.
         let _ = self.sender.send(Told::Event {
@@ -84,6 +97,7 @@ impl Lines {
     /// Returns the lines for something that was told at a moment.
     pub(crate) fn tell(&mut self, told: Told, at: Duration) -> String {
         match told {
+            Told::Driving { .. } => String::new(),
             Told::Output { run, key, stream, bytes } => self.output(&run, &key, stream, &bytes),
             Told::Event { run, depth, event } => {
                 let indent = "  ".repeat(depth as usize);

@@ -44,7 +44,9 @@ impl Live {
     }
 
     /// Returns a frame: the rows as they are now, in place of those before, with `above` left standing over them.
-    pub fn frame(&mut self, above: &str, rows: &[Row]) -> String {
+    ///
+    /// A window that has become narrower may have broken rows in two; what is left of them then stays above.
+    pub fn frame(&mut self, above: &str, rows: &[Row], width: usize) -> String {
         let spinner: &[char] = if self.style.unicode {
             &['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
         } else {
@@ -61,7 +63,7 @@ impl Live {
                 row.elapsed.as_secs()
             );
             // A line that wraps would be two, and the next frame would leave one behind.
-            let _ = writeln!(text, "{}", cut(line.trim_end(), self.style.width.saturating_sub(1)));
+            let _ = writeln!(text, "{}", cut(line.trim_end(), width.saturating_sub(1)));
         }
         self.turn += 1;
         self.drawn = rows.len();
@@ -85,15 +87,16 @@ mod tests {
 
     #[test]
     fn frames_replace_each_other_and_fit_the_width() {
-        let mut live = Live::new(Style { width: 24, ..Style::plain() });
+        let mut live = Live::new(Style::plain());
         let row = |name: &str, seconds, last: &str| Row {
             name: name.to_owned(),
             elapsed: Duration::from_secs(seconds),
             last: last.to_owned(),
         };
-        let first = live.frame("✓ build\n", &[row("test", 1, "\u{1b}[31mtest 12 of 40"), row("lint", 0, "")]);
+        let first =
+            live.frame("✓ build\n", &[row("test", 1, "\u{1b}[31mtest 12 of 40"), row("lint", 0, "")], 24);
         assert_eq!(first, "✓ build\n⠋ test (1s)  ␛[31mtest \n⠋ lint (0s)\n");
-        assert_eq!(live.frame("", &[row("test", 2, "")]), "\u{1b}[2A\r\u{1b}[J⠙ test (2s)\n");
+        assert_eq!(live.frame("", &[row("test", 2, "")], 7), "\u{1b}[2A\r\u{1b}[J⠙ test\n");
         assert_eq!(live.clear(), "\u{1b}[1A\r\u{1b}[J");
         assert_eq!(live.clear(), "");
     }

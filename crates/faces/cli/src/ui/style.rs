@@ -36,6 +36,8 @@ pub(crate) enum Ink {
     Error,
     /// Something is probably not meant.
     Warning,
+    /// Something is done.
+    Good,
     /// The sentence to read first.
     Strong,
     /// Frames, line numbers and secondary places.
@@ -47,6 +49,7 @@ impl Ink {
         match self {
             Self::Error => "\u{1b}[1;31m",
             Self::Warning => "\u{1b}[1;33m",
+            Self::Good => "\u{1b}[32m",
             Self::Strong => "\u{1b}[1m",
             Self::Frame => "\u{1b}[1;34m",
         }

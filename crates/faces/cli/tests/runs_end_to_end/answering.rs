@@ -55,3 +55,59 @@ fn a_run_that_is_cancelled_from_elsewhere_ends_as_cancelled() {
     project.abide(&["cancel", &id]).expect(0);
     Said::of(child.wait_with_output().unwrap()).expect(6);
 }
+
+const OUTER: &str = "description: Calls
+settings: { parallel: true }
+steps:
+  - { id: call, workflow: inner }
+  - { id: end, needs: [call], run: echo ended > ended.txt }
+";
+const INNER: &str = "description: Is called
+steps:
+  - { id: first, run: 'true' }
+  - { id: confirm, needs: [first], type: approval, prompt: Inside? }
+";
+
+#[test]
+fn a_question_of_a_called_ability_is_answered_through_the_run_that_was_started() {
+    let project = Project::new(&[("outer", OUTER), ("inner", INNER)]);
+    for (arguments, code) in [(&["approve"][..], 0), (&["reject"], 5)] {
+        let child = project.start(&["run", "outer"]);
+        let id = project.wait_for_question();
+        let status = project.abide(&["status", &id]).expect(0);
+        let status = status.says("… call  run ").says("\n  ✓ first\n  ? confirm\n").says("· end");
+        let status = status.says("? confirm: Inside?\n  abide approve ");
+        let inner = status.out.rsplit("abide approve ").next().unwrap().split(' ').next().unwrap().to_owned();
+        assert_ne!(inner, id);
+        let json: serde_json::Value =
+            serde_json::from_str(&project.abide(&["status", &id, "--json"]).out).unwrap();
+        assert_eq!(json["children"][0]["run"], inner.as_str());
+        assert_eq!(json["children"][0]["step"], "call");
+        assert_eq!(json["children"][0]["questions"][0]["step"], "confirm");
+        project.abide(&["approve", &id, "nothing"]).expect(9).says("`nothing` does not wait for an answer");
+        project.abide(&[arguments, &[&id]].concat()).expect(0);
+        Said::of(child.wait_with_output().unwrap()).expect(code);
+        project.abide(&["approve", &id]).expect(9).says("does not wait for an answer");
+    }
+}
+
+#[test]
+fn when_several_questions_are_open_the_answer_names_one() {
+    let outer = OUTER.replace("  - { id: end", "  - { id: again, workflow: inner }\n  - { id: end");
+    let project = Project::new(&[("outer", &outer), ("inner", INNER)]);
+    let child = project.start(&["run", "outer"]);
+    let id = project.wait_for_question();
+    let open = || project.abide(&["status", &id]).out.matches("abide approve").count();
+    while open() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let said = project.abide(&["approve", &id]).expect(2).says("waits for several answers: confirm of ");
+    let said = said.says("`abide approve RUN STEP`");
+    project.abide(&["approve", &id, "confirm"]).expect(2);
+    let listed = said.talk.split("answers: ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    for question in listed.split(", ") {
+        let run = question.split(" of ").nth(1).unwrap();
+        project.abide(&["approve", run, "confirm"]).expect(0);
+    }
+    Said::of(child.wait_with_output().unwrap()).expect(0);
+}

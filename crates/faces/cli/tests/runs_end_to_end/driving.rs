@@ -15,7 +15,9 @@ fn two_drivers_do_not_drive_one_run() {
     let project = Project::new(&[("ask", APPROVAL)]);
     let mut child = project.start(&["run", "ask"]);
     let id = project.wait_for("waiting");
-    project.abide(&["resume", &id]).expect(4).says("is being driven by");
+    let said = project.abide(&["resume", &id]).expect(9);
+    let said = said.says(&format!("{id} is being driven by process {}", child.id()));
+    said.says(&format!("`abide logs -f {id}` follows it, `abide cancel {id}` ends it\n"));
     project.abide(&["cancel", &id]).expect(0);
     child.wait().unwrap();
 }
@@ -31,6 +33,46 @@ fn a_driver_that_was_killed_is_followed_by_resume_without_an_id() {
     project.abide(&["resume"]).expect(0).says("completed");
     assert_eq!(project.read("gone.txt"), "gone\n");
     project.abide(&["resume", &id]).expect(9).says("is over: completed");
+}
+
+#[test]
+fn saying_once_what_to_do_with_a_lost_step_is_enough() {
+    for (flag, code, ran) in [("--rerun", 0, "ran\nran\n"), ("--fail", 5, "ran\n")] {
+        let project = Project::new(&[
+            ("outer", "description: d\nsteps: [{id: call, workflow: inner}]\n"),
+            (
+                "inner",
+                "description: d\nsteps:\n  - {id: slow, run: 'echo ran >> ran.txt; test -e go || sleep 60'}\n",
+            ),
+        ]);
+        let mut child = project.start(&["run", "outer"]);
+        while project.read("ran.txt").is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        project.write("go", "");
+        project
+            .abide(&["resume"])
+            .expect(8)
+            .says("was interrupted in the middle")
+            .says("--rerun   runs it again");
+        project.abide(&["resume", flag]).expect(code);
+        assert_eq!(project.read("ran.txt"), ran, "{flag}");
+        let project = Project::new(&[(
+            "plain",
+            "description: d\nsteps:\n  - {id: slow, run: 'echo ran >> ran.txt; test -e go || sleep 60'}\n",
+        )]);
+        let mut child = project.start(&["run", "plain"]);
+        while project.read("ran.txt").is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        project.write("go", "");
+        project.abide(&["resume", flag]).expect(code);
+        assert_eq!(project.read("ran.txt"), ran, "{flag}");
+    }
 }
 
 #[test]

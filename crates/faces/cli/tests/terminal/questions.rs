@@ -1,0 +1,162 @@
+//! Questions are asked where the run is shown, one at a time, and answered by typing.
+
+use crate::pty::Project;
+use std::time::Duration;
+
+const ASK: &str = "description: Asks
+steps:
+  - { id: approve, type: approval, prompt: Go on? }
+  - { id: go, needs: [approve], run: echo gone >> gone.txt }
+";
+
+#[test]
+fn an_approval_is_asked_and_answered_by_typing() {
+    let project = Project::new(&[("ask", ASK)]);
+    let mut terminal = project.terminal(&["run", "ask"]);
+    terminal.sees("? approve: Go on?\n  approved / rejected\n  >");
+    terminal.types("perhaps\r");
+    terminal.sees("`perhaps` is not an answer to `approve`: the answers are `approved`, `rejected`\n  >");
+    terminal.types("yes\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(project.read("gone.txt"), "gone\n");
+    assert!(screen.contains("✓ approve answered `approved` by ada"), "{screen}");
+}
+
+#[test]
+fn a_no_is_typed_too() {
+    let project = Project::new(&[("ask", ASK)]);
+    let mut terminal = project.terminal(&["run", "ask"]);
+    terminal.sees("  >");
+    terminal.types("n\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 5, "{screen}");
+    assert_eq!(project.read("gone.txt"), "");
+}
+
+#[test]
+fn what_was_typed_before_a_question_does_not_answer_it() {
+    let project = Project::new(&[(
+        "ask",
+        "description: Asks late
+steps:
+  - { id: slow, run: echo busy; sleep 1 }
+  - { id: approve, type: approval, prompt: Go on?, needs: [slow] }
+",
+    )]);
+    let mut terminal = project.terminal(&["run", "ask"]);
+    terminal.sees("slow (0s)  busy");
+    terminal.types("yes\r");
+    terminal.sees("? approve: Go on?");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!terminal.screen().contains("answered"), "{}", terminal.screen());
+    terminal.types("no\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 5, "{screen}");
+}
+
+#[test]
+fn two_questions_are_asked_one_after_the_other() {
+    let project = Project::new(&[(
+        "both",
+        "description: Asks twice at once
+settings: { parallel: true }
+steps:
+  - { id: first, type: approval, prompt: The first? }
+  - { id: second, type: approval, prompt: The second?, needs: [] }
+  - { id: slow, run: sleep 0.5 }
+",
+    )]);
+    let mut terminal = project.terminal(&["run", "both"]);
+    terminal.sees("? second: The second?\n");
+    terminal.sees("approved / rejected\n");
+    // What is done meanwhile stands above the prompt.
+    terminal.sees("✓ slow");
+    assert!(terminal.screen().ends_with("\n  >"), "{}", terminal.screen());
+    assert_eq!(terminal.screen().matches("approved / rejected").count(), 1, "{}", terminal.screen());
+    terminal.types("y\r");
+    terminal.sees("✓ first answered `approved`");
+    terminal.sees("? second: The second?\n  approved / rejected\n  >");
+    assert!(!terminal.screen().contains("second answered"), "{}", terminal.screen());
+    terminal.types("n\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 5, "{screen}");
+    assert!(screen.contains("second answered `rejected`"), "{screen}");
+}
+
+#[test]
+fn an_answer_from_elsewhere_takes_the_question_off_and_the_next_line_is_for_the_next_one() {
+    let project = Project::new(&[(
+        "both",
+        "description: Asks twice
+steps:
+  - { id: first, type: approval, prompt: The first? }
+  - { id: second, type: approval, prompt: The second?, needs: [first] }
+",
+    )]);
+    let mut terminal = project.terminal(&["run", "both"]);
+    terminal.sees("? first: The first?\n  approved / rejected\n  >");
+    assert!(project.elsewhere(&["approve"]).status.success());
+    terminal.sees("? second: The second?\n  approved / rejected\n  >");
+    terminal.types("no\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 5, "{screen}");
+    assert!(screen.contains("first answered `approved`") && screen.contains("second answered `rejected`"));
+}
+
+#[test]
+fn a_failure_in_a_called_ability_is_asked_about_at_the_callers_terminal() {
+    let project = Project::new(&[
+        (
+            "outer",
+            "description: Calls\nsteps:\n  - { id: call, workflow: inner }\n  - { id: end, needs: [call], run: echo ended > ended.txt }\n",
+        ),
+        (
+            "inner",
+            "description: Is called
+steps:
+  - { id: approve, type: approval, prompt: Inside? }
+  - { id: shaky, needs: [approve], run: exit 7, on_failure: ask }
+",
+        ),
+    ]);
+    let mut terminal = project.terminal(&["run", "outer"]);
+    terminal.sees("? approve: Inside?\n  approved / rejected\n  >");
+    terminal.types("approve\r");
+    terminal.sees("retry / skip / stop\n  >");
+    terminal.types("Skip\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(project.read("ended.txt"), "ended\n");
+}
+
+#[test]
+fn a_plan_is_shown_and_agreed_to_by_typing() {
+    let project = Project::new(&[(
+        "planned",
+        "description: Needs a yes first\nsettings: { plan_approval: true }\nsteps:\n  - { id: go, run: echo gone > gone.txt }\n",
+    )]);
+    let mut terminal = project.terminal(&["run", "planned"]);
+    terminal.sees("? the plan waits to be approved\n  approved / rejected\n  >");
+    assert_eq!(project.read("gone.txt"), "");
+    terminal.types("maybe\r");
+    terminal.sees("`maybe` is not an answer");
+    terminal.types("y\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(project.read("gone.txt"), "gone\n");
+}
+
+#[test]
+fn a_run_that_is_resumed_asks_again_what_it_waits_for() {
+    let project = Project::new(&[("ask", ASK)]);
+    let mut terminal = project.terminal(&["run", "ask"]);
+    terminal.sees("  >");
+    terminal.kill();
+    let mut terminal = project.terminal(&["resume"]);
+    terminal.sees("? approve: Go on?\n  approved / rejected\n  >");
+    terminal.types("y\r");
+    let (code, screen, _) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(project.read("gone.txt"), "gone\n");
+}
