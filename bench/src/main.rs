@@ -25,7 +25,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ["validate"] => validate::run(validate::THOROUGH),
         ["validate", "--quick"] => validate::run(validate::QUICK),
         ["floor", "events", folder] => floor::events(folder.as_ref()),
-        ["floor", "value", folder] => floor::value(folder.as_ref()),
+        ["floor", "bare", folder] => floor::bare(folder.as_ref()),
         ["measure", program, ref rest @ ..] => measure::child(program, rest),
         _ => bail!("usage: abide-bench validate [--quick]"),
     }
