@@ -11,7 +11,7 @@ use abide_core::definition::{
 };
 use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::Spanned;
-use abide_core::value::Template;
+use abide_core::value::{Duration, Template};
 
 /// Reads a step, if at least its id and its type can be told.
 pub(super) fn read(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Step> {
@@ -27,40 +27,36 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Step> {
     };
     let when = fields.take(reader, "when").and_then(|node| reader.expression(node));
     let timeout = fields.take(reader, "timeout").and_then(|node| reader.duration(node));
-    let mut step = Step {
-        // A step whose id cannot be read is read to its end, so that its other problems are seen too.
-        id: id.clone().or_else(|| StepId::parse("unnamed").ok().map(|id| Spanned::new(id, fields.head)))?,
+    let again = if step_type == StepType::Approval { Again::default() } else { again(reader, &mut fields) };
+    let kind = match step_type {
+        StepType::Script => StepKind::Script(script(reader, &mut fields)),
+        StepType::Agent => agent(reader, &mut fields).map_or_else(unknown, StepKind::Agent),
+        StepType::Skill => skill(reader, &mut fields).map_or_else(unknown, StepKind::Skill),
+        StepType::Approval => StepKind::Approval(approval(reader, &mut fields)),
+        StepType::Workflow => workflow(reader, &mut fields).map_or_else(unknown, StepKind::Workflow),
+    };
+    fields.finish();
+    // A step whose id cannot be read has been read to its end, so that its other problems are seen too.
+    let id = id?;
+    Some(Step {
+        id,
         description,
         needs,
         when,
         timeout,
-        on_failure: None,
-        max_retries: None,
-        retry_delay: None,
-        idempotent: None,
-        for_each: None,
-        repeat: None,
-        kind: StepKind::Approval(ApprovalStep {
-            prompt: nothing(),
-            options: Vec::new(),
-            approvers: Vec::new(),
-        }),
-    };
-    if step_type != StepType::Approval {
-        again(reader, &mut fields, &mut step);
-    }
-    let kind = match step_type {
-        StepType::Script => Some(StepKind::Script(script(reader, &mut fields))),
-        StepType::Agent => agent(reader, &mut fields).map(StepKind::Agent),
-        StepType::Skill => skill(reader, &mut fields).map(StepKind::Skill),
-        StepType::Approval => Some(StepKind::Approval(approval(reader, &mut fields))),
-        StepType::Workflow => workflow(reader, &mut fields).map(StepKind::Workflow),
-    };
-    if let Some(kind) = kind {
-        step.kind = kind;
-    }
-    fields.finish();
-    id.map(|_| step)
+        on_failure: again.on_failure,
+        max_retries: again.max_retries,
+        retry_delay: again.retry_delay,
+        idempotent: again.idempotent,
+        for_each: again.for_each,
+        repeat: again.repeat,
+        kind,
+    })
+}
+
+/// Stands in for what a step does when that could not be read.
+fn unknown() -> StepKind {
+    StepKind::Approval(ApprovalStep { prompt: nothing(), options: Vec::new(), approvers: Vec::new() })
 }
 
 fn record(step_type: StepType) -> &'static Record {
@@ -161,23 +157,33 @@ fn nothing() -> Spanned<Template> {
     Spanned::default()
 }
 
-/// Reads what steps have in common that can be run again.
-fn again(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>, step: &mut Step) {
-    step.on_failure = fields
+/// What steps have in common that can be run again.
+#[derive(Default)]
+struct Again {
+    on_failure: Option<Spanned<OnFailure>>,
+    max_retries: Option<Spanned<u32>>,
+    retry_delay: Option<Spanned<Duration>>,
+    idempotent: Option<Spanned<bool>>,
+    for_each: Option<ForEach>,
+    repeat: Option<Repeat>,
+}
+
+fn again(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>) -> Again {
+    let on_failure = fields
         .take(reader, "on_failure")
         .and_then(|node| reader.choice(node, OnFailure::WORDS, OnFailure::parse));
-    step.max_retries = fields.take(reader, "max_retries").and_then(|node| reader.count(node, 0, 100));
-    step.retry_delay = fields.take(reader, "retry_delay").and_then(|node| reader.duration(node));
-    step.idempotent = fields.take(reader, "idempotent").and_then(|node| reader.boolean(node));
+    let max_retries = fields.take(reader, "max_retries").and_then(|node| reader.count(node, 0, 100));
+    let retry_delay = fields.take(reader, "retry_delay").and_then(|node| reader.duration(node));
+    let idempotent = fields.take(reader, "idempotent").and_then(|node| reader.boolean(node));
     let max_parallel = fields
         .take_with_key(reader, "max_parallel")
         .and_then(|(key, node)| reader.count(node, 1, 256).map(|count| (key, count)));
-    match fields.take(reader, "for_each") {
+    let for_each = match fields.take(reader, "for_each") {
         Some(node) => {
             // Items that could not be read still make this a step with instances, for whoever uses its results.
             let items =
                 items(reader, node).unwrap_or_else(|| Spanned::new(Items::List(Vec::new()), node.span));
-            step.for_each = Some(ForEach { items, max_parallel: max_parallel.map(|(_, count)| count) });
+            Some(ForEach { items, max_parallel: max_parallel.map(|(_, count)| count) })
         }
         None => {
             if let Some((key, _)) = max_parallel {
@@ -186,9 +192,11 @@ fn again(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>, step: &mut Step) 
                         .help("to bound how many steps run at the same time, set `settings.max_parallel`"),
                 );
             }
+            None
         }
-    }
-    step.repeat = fields.take(reader, "repeat").and_then(|node| repeat(reader, node));
+    };
+    let repeat = fields.take(reader, "repeat").and_then(|node| repeat(reader, node));
+    Again { on_failure, max_retries, retry_delay, idempotent, for_each, repeat }
 }
 
 fn items(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Spanned<Items>> {

@@ -106,12 +106,15 @@ impl<'a> Builder<'a> {
         options.set_emit_comments(false);
         let mut parser = Parser::new_from_str_with_options(self.source, options);
         let mut root = None;
-        while let Some(event) = parser.next_event() {
-            let (event, span) = event.map_err(|error| Box::new(self.syntax_error(&error)))?;
-            let place = span.byte_range().unwrap_or(0..0);
+        while let Some(next) = parser.next_event() {
+            // Taken apart where it lies: an event is large, and moving each would take longer than building the tree.
+            let place = match &next {
+                Ok((_, span)) => span.byte_range().unwrap_or(0..0),
+                Err(error) => return Err(Box::new(self.syntax_error(error))),
+            };
             let place = Span::new(place.start, place.end);
-            let finished = match event {
-                Event::Scalar(text, style, anchor, tag) => {
+            match next {
+                Ok((Event::Scalar(text, style, anchor, tag), _)) => {
                     let style = match style {
                         ScalarStyle::Plain => Style::Plain,
                         ScalarStyle::Literal => Style::Literal,
@@ -129,34 +132,32 @@ impl<'a> Builder<'a> {
                     let size = Size { nodes: 1, text: text.len(), depth: 0 };
                     let node = Node { span: place, content: Content::Scalar(Scalar { text, style }) };
                     self.remember(anchor, &node, size)?;
-                    Some((node, size))
+                    self.place(node, size, &mut root);
                 }
-                Event::SequenceStart(_, anchor, tag) => {
+                Ok((Event::SequenceStart(_, anchor, tag), _)) => {
                     if let Some(tag) = tag {
                         self.check_tag(&tag, Style::Plain, place);
                     }
                     self.open(place, anchor, Items::Sequence(Vec::new()))?;
-                    None
                 }
-                Event::MappingStart(_, anchor, tag) => {
+                Ok((Event::MappingStart(_, anchor, tag), _)) => {
                     if let Some(tag) = tag {
                         self.check_tag(&tag, Style::Plain, place);
                     }
                     self.open(place, anchor, Items::Mapping { entries: Vec::new(), key: None })?;
-                    None
                 }
-                Event::SequenceEnd | Event::MappingEnd => self.close(place)?,
-                Event::Alias(anchor) => Some(self.alias(anchor, place)?),
-                Event::DocumentStart(..) if root.is_some() => {
+                Ok((Event::SequenceEnd | Event::MappingEnd, _)) => self.close(place, &mut root)?,
+                Ok((Event::Alias(anchor), _)) => {
+                    let (node, size) = self.alias(anchor, place)?;
+                    self.place(node, size, &mut root);
+                }
+                Ok((Event::DocumentStart(..), _)) if root.is_some() => {
                     let problem =
                         Diagnostic::new(Code::Documents, place, "the file holds a second YAML document")
                             .help("one file defines one thing: move what follows `---` to a file of its own");
                     return Err(Box::new(problem));
                 }
-                _ => None,
-            };
-            if let Some((node, size)) = finished {
-                root = self.place(node, size).or(root);
+                _ => {}
             }
         }
         Ok(root)
@@ -198,8 +199,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn close(&mut self, at: Span) -> Result<Option<(Node<'a>, Size)>, Stop> {
-        let Some(open) = self.stack.pop() else { return Ok(None) };
+    fn close(&mut self, at: Span, root: &mut Option<Node<'a>>) -> Result<(), Stop> {
+        let Some(open) = self.stack.pop() else { return Ok(()) };
         let node = match open.items {
             Items::Sequence(items) => {
                 // A block list ends where its last item ends; a flow list at its bracket.
@@ -213,7 +214,8 @@ impl<'a> Builder<'a> {
             Items::Mapping { entries, .. } => self.mapping(open.start, at, entries),
         };
         self.remember(open.anchor, &node, open.size)?;
-        Ok(Some((node, open.size)))
+        self.place(node, open.size, root);
+        Ok(())
     }
 
     fn mapping(&mut self, start: usize, at: Span, mut entries: Vec<(Node<'a>, Node<'a>)>) -> Node<'a> {
@@ -288,20 +290,20 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Puts a finished node where it belongs; returns it if it is the whole document.
-    fn place(&mut self, node: Node<'a>, size: Size) -> Option<Node<'a>> {
-        if let Some(open) = self.stack.last_mut() {
-            open.size.add(size);
-        }
-        match self.stack.last_mut() {
-            None => return Some(node),
-            Some(Open { items: Items::Sequence(items), .. }) => items.push(node),
-            Some(Open { items: Items::Mapping { entries, key }, .. }) => match key.take() {
+    /// Puts a finished node where it belongs.
+    fn place(&mut self, node: Node<'a>, size: Size, root: &mut Option<Node<'a>>) {
+        let Some(open) = self.stack.last_mut() else {
+            *root = Some(node);
+            return;
+        };
+        open.size.add(size);
+        match &mut open.items {
+            Items::Sequence(items) => items.push(node),
+            Items::Mapping { entries, key } => match key.take() {
                 Some(key) => entries.push((key, node)),
                 None => *key = Some(node),
             },
         }
-        None
     }
 
     fn syntax_error(&self, error: &ScanError) -> Diagnostic {

@@ -130,10 +130,16 @@ pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Problems) {
             match text.form {
                 Form::Expression(expression) => problems.extend(expression.check_condition(&scope)),
                 Form::Template(template) => {
-                    problems.extend(template.check(&scope).problems);
-                    problems.extend(
-                        template.placeholders().iter().filter_map(|placeholder| unsure(placeholder, &scope)),
-                    );
+                    for placeholder in template.placeholders() {
+                        if problems.is_full() {
+                            return;
+                        }
+                        let checked = placeholder.check(&scope);
+                        if checked.problems.is_empty() && matches!(checked.ty, Type::Optional(_)) {
+                            problems.push(may_be_missing(placeholder));
+                        }
+                        problems.extend(checked.problems);
+                    }
                 }
             }
         }
@@ -149,17 +155,13 @@ pub(super) fn check(ability: &Ability, steps: Steps, problems: &mut Problems) {
     }
 }
 
-/// Finds a value that may be missing and would be written as `null`.
-fn unsure(placeholder: &Placeholder, scope: &StepScope<'_>) -> Option<Diagnostic> {
-    let checked = placeholder.check(scope);
-    let doubtful = checked.problems.is_empty() && matches!(checked.ty, Type::Optional(_));
-    doubtful.then(|| {
-        let text = placeholder.expression.text();
-        let message = format!("`{text}` may be missing, and would stand here as `null`");
-        Diagnostic::new(Code::MayBeMissing, placeholder.span, message).help(format!(
-            "make the input `required`, give it a `default`, or write `{{{{{text} | default(\"\")}}}}`"
-        ))
-    })
+/// Says that a value may be missing and would be written as `null`.
+fn may_be_missing(placeholder: &Placeholder) -> Diagnostic {
+    let text = placeholder.expression.text();
+    let message = format!("`{text}` may be missing, and would stand here as `null`");
+    Diagnostic::new(Code::MayBeMissing, placeholder.span, message).help(format!(
+        "make the input `required`, give it a `default`, or write `{{{{{text} | default(\"\")}}}}`"
+    ))
 }
 
 fn not_a_list(at: Span, found: &Type) -> Diagnostic {
