@@ -8,7 +8,7 @@ mod key;
 mod result;
 
 pub use key::{HookKey, HookPhase, RunId, StepKey, Timestamp};
-pub use result::{AttemptFailure, Observation, Output, ProcessEnd, StepResult};
+pub use result::{AttemptFailure, Observation, Output, ProcessEnd, StepResult, Usage};
 
 use crate::definition::StepId;
 use crate::value::Value;

@@ -22,6 +22,17 @@ pub struct StepResult {
     pub comment: Option<String>,
     /// The child run.
     pub run: Option<super::RunId>,
+    /// What a model was used for it, where its runner says so.
+    pub usage: Option<Usage>,
+}
+
+/// How much of a model was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens that went in.
+    pub input_tokens: u64,
+    /// Tokens that came out.
+    pub output_tokens: u64,
 }
 
 /// A text that may be the beginning and the end of a longer one.
@@ -67,6 +78,8 @@ pub enum ProcessEnd {
     Cancelled,
     /// It could not be started.
     NotStarted(String),
+    /// What executes it gave up, for this reason.
+    Failed(String),
 }
 
 /// Why an attempt failed.
@@ -84,6 +97,9 @@ pub enum AttemptFailure {
     /// It could not be started.
     #[error("it could not be started: {0}")]
     NotStarted(String),
+    /// Its runner gave up.
+    #[error("its runner failed: {0}")]
+    Runner(String),
     /// The evidence does not hold.
     #[error("evidence is missing: {}", .0.join("; "))]
     Evidence(Vec<String>),

@@ -75,6 +75,10 @@ impl Run {
                     let entry = &mut self.steps[step].instances[instance];
                     entry.result = result.clone();
                     entry.error = Some(failure.to_string());
+                    entry.missing = match failure {
+                        AttemptFailure::Evidence(missing) => missing.clone(),
+                        _ => Vec::new(),
+                    };
                     if matches!(then, Then::Retry(_)) {
                         entry.retries += 1;
                     }

@@ -290,6 +290,7 @@ fn failure(step: &Step, observation: &Observation) -> Option<AttemptFailure> {
         ProcessEnd::Signalled(signal) => return Some(AttemptFailure::Signal(*signal)),
         ProcessEnd::TimedOut => return Some(AttemptFailure::TimedOut),
         ProcessEnd::NotStarted(reason) => return Some(AttemptFailure::NotStarted(reason.clone())),
+        ProcessEnd::Failed(reason) => return Some(AttemptFailure::Runner(reason.clone())),
         ProcessEnd::Exited(code) => {
             let counts =
                 if codes.is_empty() { *code == 0 } else { codes.iter().any(|known| known.value == *code) };

@@ -60,8 +60,17 @@ pub struct AgentWork {
     pub agent: String,
     /// The task.
     pub prompt: String,
-    /// Paths, globs and texts that go before it.
-    pub context: Vec<String>,
+    /// What goes before it.
+    pub context: Vec<ContextWork>,
+}
+
+/// Something that an agent gets before its task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContextWork {
+    /// The files that a path or a glob names, relative to the project's root.
+    Files(String),
+    /// This text.
+    Text(String),
 }
 
 /// A skill with every value in place.
@@ -99,6 +108,9 @@ impl Run {
         let (step, instance) = self.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
         let scope = RunScope::new(self, Some((step, instance)), secrets);
         let text = |template: &Template| template.render(&scope).map_err(|error| error.to_string());
+        // What goes to a model is out of our hands: a secret input stays masked, as it is in the log.
+        let open = RunScope::new(self, Some((step, instance)), &[]);
+        let open_text = |template: &Template| template.render(&open).map_err(|error| error.to_string());
         Ok(match &self.step(step).kind {
             StepKind::Script(script) => {
                 let dialect_shell = script.shell.as_ref().map_or(Shell::Sh, |shell| shell.value);
@@ -123,12 +135,19 @@ impl Run {
             }
             StepKind::Agent(agent) => Work::Agent(AgentWork {
                 agent: agent.agent.to_string(),
-                prompt: text(&agent.prompt)?,
-                context: agent.context.iter().map(|context| text(context)).collect::<Result<_, _>>()?,
+                prompt: open_text(&agent.prompt)?,
+                context: agent
+                    .context
+                    .iter()
+                    .map(|entry| {
+                        let kind = if names_files(entry) { ContextWork::Files } else { ContextWork::Text };
+                        open_text(entry).map(kind)
+                    })
+                    .collect::<Result<_, _>>()?,
             }),
             StepKind::Skill(skill) => Work::Skill(SkillWork {
                 skill: skill.skill.to_string(),
-                inputs: arguments(&skill.inputs, &scope)?,
+                inputs: arguments(&skill.inputs, &open)?,
             }),
             StepKind::Workflow(workflow) => Work::Child(ChildWork {
                 ability: workflow.workflow.to_string(),
@@ -150,6 +169,15 @@ impl Run {
         let (script, variables) = render(command, Shell::Sh, &scope)?;
         Ok(ScriptWork { shell: Shell::Sh, script, variables, secrets: Vec::new(), cwd: None })
     }
+}
+
+/// Tells whether a `context` entry names files: it is a path or glob as it stands, or its own text is that of one.
+fn names_files(entry: &Template) -> bool {
+    let literal =
+        || entry.parts().filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None });
+    entry.is_literal()
+        || (literal().any(|text| text.contains('/'))
+            && !literal().any(|text| text.contains(char::is_whitespace)))
 }
 
 fn arguments(

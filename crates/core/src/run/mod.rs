@@ -17,6 +17,6 @@ mod scope;
 mod state;
 
 pub use command::{Command, Refusal};
-pub use effect::{AgentWork, ChildWork, Effect, ScriptWork, SkillWork, Work};
+pub use effect::{AgentWork, ChildWork, ContextWork, Effect, ScriptWork, SkillWork, Work};
 pub use scope::RunScope;
 pub use state::{Instance, InstanceState, Phase, Run, RunStatus, StepState, StepStatus};

@@ -148,6 +148,8 @@ pub struct Instance {
     pub result: StepResult,
     /// What went wrong last.
     pub error: Option<String>,
+    /// The evidence that the last attempt did not show: the next one is told.
+    pub missing: Vec<String>,
 }
 
 impl Instance {
@@ -161,6 +163,7 @@ impl Instance {
             state: InstanceState::Ready,
             result: StepResult::default(),
             error: None,
+            missing: Vec::new(),
         }
     }
 }

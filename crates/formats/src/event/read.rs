@@ -5,7 +5,7 @@ use crate::json;
 use abide_core::definition::StepId;
 use abide_core::event::{
     AttemptFailure, Created, EndStatus, Event, HookKey, HookPhase, LossDecision, Output, Question,
-    QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp,
+    QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp, Usage,
 };
 use abide_core::value::Value;
 use smol_str::SmolStr;
@@ -251,9 +251,21 @@ fn result_of(inner: Option<Fields<'_>>) -> Result<StepResult, BadEvent> {
         by: inner.optional_text("by")?.map(Into::into),
         comment: inner.optional_text("comment")?,
         run: inner.run("run")?,
+        usage: usage(&mut inner)?,
     };
     inner.finish()?;
     Ok(result)
+}
+
+fn usage(fields: &mut Fields<'_>) -> Result<Option<Usage>, BadEvent> {
+    let Some(mut inner) = fields.inner("usage")? else { return Ok(None) };
+    let mut tokens = |name: &str| {
+        let tokens = inner.optional_int(name)?.unwrap_or(0);
+        u64::try_from(tokens).map_err(|_| inner.bad(name))
+    };
+    let usage = Usage { input_tokens: tokens("input_tokens")?, output_tokens: tokens("output_tokens")? };
+    inner.finish()?;
+    Ok(Some(usage))
 }
 
 fn failure(fields: &mut Fields<'_>) -> Result<AttemptFailure, BadEvent> {
@@ -267,6 +279,8 @@ fn failure(fields: &mut Fields<'_>) -> Result<AttemptFailure, BadEvent> {
         AttemptFailure::TimedOut
     } else if let Some(reason) = inner.optional_text("not_started")? {
         AttemptFailure::NotStarted(reason)
+    } else if let Some(reason) = inner.optional_text("runner")? {
+        AttemptFailure::Runner(reason)
     } else if let Some(reason) = inner.optional_text("expression")? {
         AttemptFailure::Expression(reason)
     } else if let Some(rounds) = inner.optional_int("until")? {
@@ -306,4 +320,28 @@ fn question(fields: &mut Fields<'_>) -> Result<Question, BadEvent> {
     };
     inner.finish()?;
     Ok(question)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_core::event::StepKey;
+
+    #[test]
+    fn what_a_runner_leaves_reads_back() {
+        let key = StepKey::parse("review[eu]").unwrap();
+        let usage = Some(Usage { input_tokens: 1_200, output_tokens: 0 });
+        let result = StepResult { output: Output::whole("fine"), usage, ..StepResult::default() };
+        let failed = Event::AttemptFailed {
+            key: key.clone(),
+            attempt: 1,
+            failure: AttemptFailure::Runner("no model".to_owned()),
+            result: result.clone(),
+            then: Then::Stop,
+        };
+        let done = Event::AttemptSucceeded { key, attempt: 2, result, again: None };
+        for event in [failed, done] {
+            assert_eq!(read(event.kind(), &crate::event::write(&event)), Ok(event));
+        }
+    }
 }

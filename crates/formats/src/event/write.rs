@@ -2,7 +2,7 @@
 
 use abide_core::event::{
     AttemptFailure, Created, Event, HookKey, HookPhase, LossDecision, Output, Question, QuestionKind, Skip,
-    StepResult, TakenOver, Then,
+    StepResult, TakenOver, Then, Usage,
 };
 use abide_core::value::Value;
 
@@ -219,7 +219,15 @@ fn result_data(result: &StepResult) -> Value {
         .with("by", maybe(result.by.as_ref()))
         .with("comment", maybe(result.comment.as_ref()))
         .with("run", maybe(result.run.as_ref()))
+        .with("usage", result.usage.map_or(Value::Null, usage_data))
         .done()
+}
+
+fn usage_data(usage: Usage) -> Value {
+    let tokens = |tokens: u64| Value::Int(i64::try_from(tokens).unwrap_or(i64::MAX));
+    let tokens =
+        [("input_tokens", tokens(usage.input_tokens)), ("output_tokens", tokens(usage.output_tokens))];
+    Value::Map(tokens.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 fn failure_data(failure: &AttemptFailure) -> Value {
@@ -228,6 +236,7 @@ fn failure_data(failure: &AttemptFailure) -> Value {
         AttemptFailure::Signal(signal) => ("signal", int(*signal)),
         AttemptFailure::TimedOut => ("timed_out", Value::Bool(true)),
         AttemptFailure::NotStarted(reason) => ("not_started", text(reason)),
+        AttemptFailure::Runner(reason) => ("runner", text(reason)),
         AttemptFailure::Evidence(missing) => ("evidence", Value::List(missing.iter().map(text).collect())),
         AttemptFailure::Expression(reason) => ("expression", text(reason)),
         AttemptFailure::Until(rounds) => ("until", int(*rounds)),
