@@ -10,5 +10,6 @@ mod log;
 pub mod port;
 mod rerun;
 pub mod service;
+mod support;
 
 pub use log::{LoadError, Loaded, load};

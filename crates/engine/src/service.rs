@@ -6,8 +6,9 @@ pub use crate::rerun::{Rerun, rerun, secrets_again};
 use crate::driver::{Driver, summary};
 use crate::log::{LoadError, Loaded, load, pinned, stored};
 use crate::port::{Clock, Definition, Process, Store, StoreError, Workspace, WorkspaceError};
+use crate::support::check_support;
 use abide_core::definition::check::DEEPEST_WORKFLOW;
-use abide_core::definition::{Ability, Input, InputType, StepType};
+use abide_core::definition::{Ability, Input, InputType};
 use abide_core::event::{Created, Event, RunId, StepKey};
 use abide_core::run::{Command, Refusal, Run};
 use abide_core::value::Value;
@@ -47,12 +48,14 @@ pub enum ServiceError {
     #[error("{}", .0.join("\n"))]
     Inputs(Vec<String>),
     /// The ability needs something that this version cannot do.
-    #[error("`{ability}` has {what} steps, which this version of abide cannot run")]
+    #[error("step `{step}` of `{ability}` is {what}, which this version of abide cannot run")]
     Unsupported {
-        /// The ability.
+        /// The ability that has the step: the one to be started, or one that it calls.
         ability: String,
-        /// Which steps.
-        what: &'static str,
+        /// The step.
+        step: String,
+        /// What it is.
+        what: String,
     },
     /// Runs call each other too deeply.
     #[error("runs call each other more than {DEEPEST_WORKFLOW} deep")]
@@ -209,11 +212,7 @@ pub(crate) async fn begin<S: Store, P: Process, W: Workspace, C: Clock>(
     prepared: Prepared,
 ) -> Result<RunId, ServiceError> {
     let Prepared { run, secrets } = prepared;
-    for (step_type, what) in [(StepType::Agent, "agent"), (StepType::Skill, "skill")] {
-        if run.ability.steps.iter().any(|step| step.kind.step_type() == step_type) {
-            return Err(ServiceError::Unsupported { ability: run.created.name.to_string(), what });
-        }
-    }
+    check_support(&driver.runners, &*driver.workspace, &run.created.name, &run.ability)?;
     let events = [Event::Created(Box::new((*run.created).clone()))];
     driver.store.append(run.id.as_str(), 0, None, stored(&events), summary(&run)).await?;
     driver.give_secrets(&run.id, secrets);

@@ -7,6 +7,7 @@ mod clock;
 pub mod conformance;
 pub mod play;
 pub mod reading;
+pub mod runner;
 pub mod simulation;
 pub mod store;
 

@@ -14,6 +14,7 @@ mod file;
 mod listing;
 mod place;
 mod skills;
+mod texts;
 mod walk;
 mod watch;
 
@@ -23,5 +24,6 @@ pub use configuration::Configuration;
 pub use file::{Unreadable, read_text};
 pub use listing::{Entry, FileProblems, Folder, Found, Hooks, Listing, Status, Summary};
 pub use place::{Origin, Place};
+pub use texts::{Texts, texts};
 pub use walk::{DEEPEST, MOST_ENTRIES};
 pub use watch::{Watch, WatchError};

@@ -1,5 +1,6 @@
 //! One attempt of a step: its process, its output, its evidence.
 
+use super::agent::Assignment;
 use super::beside::scripts_beside;
 use super::capture::Channel;
 use super::evidence::validation;
@@ -47,8 +48,14 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                         }
                     }
                 }
-                Ok(Work::Agent(_)) => not_started("no runner for agents is configured"),
-                Ok(Work::Skill(_)) => not_started("no runner for skills is configured"),
+                Ok(Work::Agent(work)) => {
+                    let work = Assignment::Agent(work);
+                    driver.agent(&run, &key, attempt, work, deadline, stop).await.unwrap_or_else(not_started)
+                }
+                Ok(Work::Skill(work)) => {
+                    let work = Assignment::Skill(work);
+                    driver.agent(&run, &key, attempt, work, deadline, stop).await.unwrap_or_else(not_started)
+                }
                 Err(reason) => not_started(reason),
             };
             // The driver that waits for it may be gone; then nobody needs to know.
@@ -116,19 +123,36 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let mut result = StepResult { output, stderr, exit_code, ..StepResult::default() };
         let mut missing = Vec::new();
         if let ProcessEnd::Exited(_) = end {
-            for (stream, name) in [(Stream::Stdout, "standard output"), (Stream::Stderr, "standard error")] {
-                let texts =
-                    channels.with(stream, |channel| channel.missing().map(str::to_owned).collect::<Vec<_>>());
-                missing.extend(texts.iter().map(|text| format!("{name} does not contain {text:?}")));
-            }
-            missing.extend(self.missing(run, key, attempt, &mut result, &folder, &stop).await);
+            missing = self.all_missing(run, key, attempt, &channels, &mut result, &folder, &stop).await;
         }
         let missing = missing.iter().map(|text| masked(&masker, text)).collect();
         Observation { end, result, missing }
     }
 
+    /// Returns the evidence that is missing: in what was written, and around it.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one attempt")]
+    pub(super) async fn all_missing(
+        &self,
+        run: &Run,
+        key: &StepKey,
+        attempt: u32,
+        channels: &Channels,
+        result: &mut StepResult,
+        folder: &Path,
+        stop: &Stop,
+    ) -> Vec<String> {
+        let mut missing = Vec::new();
+        for (stream, name) in [(Stream::Stdout, "standard output"), (Stream::Stderr, "standard error")] {
+            let texts =
+                channels.with(stream, |channel| channel.missing().map(str::to_owned).collect::<Vec<_>>());
+            missing.extend(texts.iter().map(|text| format!("{name} does not contain {text:?}")));
+        }
+        missing.extend(self.missing(run, key, attempt, result, folder, stop).await);
+        missing
+    }
+
     /// Returns what takes the secrets of a step out of everything that is kept.
-    fn masker(&self, run: &Run, named: &[Variable]) -> Result<Masker, String> {
+    pub(super) fn masker(&self, run: &Run, named: &[Variable]) -> Result<Masker, String> {
         let inputs = self.secrets_of(&run.id);
         let named = named.iter().map(|variable| (variable.name.as_str(), variable.value.as_str()));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -140,7 +164,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     }
 
     /// Returns the texts that standard output and standard error must contain.
-    fn wanted(&self, run: &Run, key: &StepKey) -> Result<(Vec<String>, Vec<String>), String> {
+    pub(super) fn wanted(&self, run: &Run, key: &StepKey) -> Result<(Vec<String>, Vec<String>), String> {
         let Some((position, instance)) = run.find(key) else { return Ok(Default::default()) };
         let Some(rules) = validation(&run.step(position).kind) else { return Ok(Default::default()) };
         let secrets = self.secrets_of(&run.id);
@@ -169,13 +193,25 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
     }
 
-    async fn keep(&self, run: &RunId, key: &StepKey, attempt: u32, stream: Stream, bytes: Vec<u8>) {
-        if bytes.is_empty() {
-            return;
-        }
+    /// Keeps what was written and shows it to whoever watches.
+    pub(super) async fn keep(
+        &self,
+        run: &RunId,
+        key: &StepKey,
+        attempt: u32,
+        stream: Stream,
+        bytes: Vec<u8>,
+    ) {
         let line = Line { stream, bytes };
-        self.observer.output(run, &key.to_string(), &line);
-        let channel = match stream {
+        if !line.bytes.is_empty() {
+            self.observer.output(run, &key.to_string(), &line);
+            self.store_output(run, key, attempt, line).await;
+        }
+    }
+
+    /// Keeps what was written.
+    pub(super) async fn store_output(&self, run: &RunId, key: &StepKey, attempt: u32, line: Line) {
+        let channel = match line.stream {
             Stream::Stdout => "stdout",
             Stream::Stderr => "stderr",
         };
@@ -187,15 +223,15 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
 
 /// Both outputs of an attempt, shared with whoever reads them.
 #[derive(Clone)]
-struct Channels(Arc<Mutex<(Channel, Channel)>>);
+pub(super) struct Channels(Arc<Mutex<(Channel, Channel)>>);
 
 impl Channels {
-    fn new(masker: &Masker, (stdout, stderr): (Vec<String>, Vec<String>)) -> Self {
+    pub(super) fn new(masker: &Masker, (stdout, stderr): (Vec<String>, Vec<String>)) -> Self {
         let both = (Channel::new(masker.clone(), stdout), Channel::new(masker.clone(), stderr));
         Self(Arc::new(Mutex::new(both)))
     }
 
-    fn with<T>(&self, stream: Stream, look: impl FnOnce(&mut Channel) -> T) -> T {
+    pub(super) fn with<T>(&self, stream: Stream, look: impl FnOnce(&mut Channel) -> T) -> T {
         let mut both = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match stream {
             Stream::Stdout => look(&mut both.0),
@@ -205,7 +241,7 @@ impl Channels {
 }
 
 /// Returns a text without secrets.
-fn masked(masker: &Masker, text: &str) -> String {
+pub(super) fn masked(masker: &Masker, text: &str) -> String {
     let mut masker = masker.clone();
     let mut bytes = Vec::new();
     masker.push(text.as_bytes(), &mut bytes);

@@ -103,7 +103,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let _ = service::command(self, id, cancel).await;
     }
 
-    async fn sleep_until(&self, deadline: Option<Timestamp>) {
+    pub(super) async fn sleep_until(&self, deadline: Option<Timestamp>) {
         match deadline {
             Some(deadline) => self.clock.sleep_until(deadline).await,
             None => std::future::pending().await,

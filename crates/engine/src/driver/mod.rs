@@ -1,5 +1,6 @@
 //! Drives a run to its end: append first, then do, then append what came of it.
 
+mod agent;
 mod attempt;
 mod beside;
 mod capture;
@@ -7,10 +8,11 @@ mod child;
 mod evidence;
 mod hook;
 
+pub(crate) use agent::runner_word;
 pub(crate) use child::child_id;
 
 use crate::log::{LoadError, Loaded, catch_up, load, stored};
-use crate::port::{Clock, Holder, Lease, Line, Process, Signal, Store, StoreError, Workspace};
+use crate::port::{Clock, Holder, Lease, Line, Process, Runners, Signal, Store, StoreError, Workspace};
 use abide_core::event::{Event, HookKey, Observation, ProcessEnd, RunId, StepKey, Timestamp};
 use abide_core::run::{Command, Effect, InstanceState, Refusal, Run, RunStatus};
 use std::collections::{HashMap, HashSet};
@@ -62,6 +64,8 @@ pub struct Driver<S, P, W, C> {
     pub(crate) process: Arc<P>,
     pub(crate) workspace: Arc<W>,
     pub(crate) clock: Arc<C>,
+    /// What executes agents and skills.
+    pub(crate) runners: Runners,
     holder: Holder,
     observer: Arc<dyn Observer>,
     /// Tells whether the process of a holder is gone; one on another machine counts as alive until its lease ends.
@@ -77,6 +81,7 @@ impl<S, P, W, C> Clone for Driver<S, P, W, C> {
             process: Arc::clone(&self.process),
             workspace: Arc::clone(&self.workspace),
             clock: Arc::clone(&self.clock),
+            runners: self.runners.clone(),
             holder: self.holder.clone(),
             observer: Arc::clone(&self.observer),
             is_dead: Arc::clone(&self.is_dead),
@@ -125,7 +130,15 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         is_dead: Arc<dyn Fn(&Holder) -> bool + Send + Sync>,
     ) -> Self {
         let (store, process, workspace, clock) = ports;
-        Self { store, process, workspace, clock, holder, observer, is_dead, secrets: Arc::default() }
+        let (runners, secrets) = (Runners::default(), Arc::default());
+        Self { store, process, workspace, clock, runners, holder, observer, is_dead, secrets }
+    }
+
+    /// Gives the driver what executes agents and skills; without, an ability that has such steps cannot be started.
+    #[must_use]
+    pub fn with_runners(mut self, runners: Runners) -> Self {
+        self.runners = runners;
+        self
     }
 
     /// Returns the log.

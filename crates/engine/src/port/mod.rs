@@ -5,13 +5,15 @@
 mod chain;
 mod clock;
 mod process;
+mod runner;
 mod store;
 mod workspace;
 
 pub use chain::{NO_HASH, link, verify};
 pub use clock::Clock;
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
+pub use runner::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker};
 pub use store::{
     Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
-pub use workspace::{Definition, Workspace, WorkspaceError};
+pub use workspace::{Definition, FoundTexts, Workspace, WorkspaceError};

@@ -1,6 +1,7 @@
 //! What lies around a run: definitions, files and secrets.
 
 use abide_core::event::HookKey;
+use abide_core::view::context::FileText;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
@@ -15,10 +16,19 @@ pub struct Definition {
     pub folder: Option<PathBuf>,
     /// Where its scripts run.
     pub root: PathBuf,
-    /// Files beside it that it runs, with their digests.
+    /// Files beside it that it runs or gives to agents, with their digests.
     pub files: Vec<(String, String)>,
     /// Its hooks, in the order in which they run.
     pub hooks: Vec<HookKey>,
+}
+
+/// The texts of files that a path or a glob names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FoundTexts {
+    /// Some of them, in the order of their paths.
+    pub files: Vec<FileText>,
+    /// How many more there are: too many, or no text.
+    pub left_out: usize,
 }
 
 /// Why something around a run cannot be had.
@@ -43,6 +53,12 @@ pub trait Workspace: Send + Sync + 'static {
 
     /// Tells whether a path exists; with a final `/` it must be a folder.
     fn exists(&self, root: &Path, path: &str) -> bool;
+
+    /// Returns the texts that a path or a glob names below a folder; a path to a folder names all files in it.
+    ///
+    /// Bounded in files and bytes. What leads out of `root`, by its name or by a link, is refused; what does not
+    /// exist is an empty answer.
+    fn texts(&self, root: &Path, pattern: &str) -> Result<FoundTexts, WorkspaceError>;
 
     /// Returns the digest of a file, or nothing if it cannot be read.
     fn digest(&self, path: &Path) -> Option<String>;

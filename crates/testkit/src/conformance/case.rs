@@ -1,6 +1,8 @@
 //! `case.yaml`: what happens in a case, and what must come of it.
 #![expect(clippy::disallowed_methods, reason = "a case is read from its folder")]
 
+use super::fields::{Fields, plain};
+use crate::runner::{Script, read_script};
 use abide_core::value::Value;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,8 @@ pub struct Case {
     pub by: String,
     /// Named secrets.
     pub secrets: Vec<(String, String)>,
+    /// What agents and skills answer.
+    pub agents: Script,
     /// What happens from outside, one after the other.
     pub acts: Vec<Act>,
     /// Whether the lines of the log are compared without their order, because steps run at the same time.
@@ -152,8 +156,8 @@ impl Case {
 }
 
 fn case(name: String, folder: &Path, data: &Value) -> Result<Case, String> {
-    let fields =
-        Fields::of(data, "a case", &["shows", "inputs", "text", "by", "secrets", "do", "order", "expect"])?;
+    let names = ["shows", "inputs", "text", "by", "secrets", "agents", "do", "order", "expect"];
+    let fields = Fields::of(data, "a case", &names)?;
     let secrets = fields.entries("secrets")?;
     Ok(Case {
         name,
@@ -163,6 +167,7 @@ fn case(name: String, folder: &Path, data: &Value) -> Result<Case, String> {
         text: fields.text("text")?.unwrap_or_default(),
         by: fields.text("by")?.unwrap_or_else(|| "ada".to_owned()),
         secrets: secrets.into_iter().map(|(name, value)| (name, plain(&value))).collect(),
+        agents: fields.get("agents").map_or_else(|| Ok(Vec::new()), read_script)?,
         acts: fields.list("do")?.iter().map(act).collect::<Result<_, _>>()?,
         any_order: match fields.text("order")?.as_deref() {
             None => false,
@@ -245,64 +250,4 @@ fn step(data: &Value) -> Result<StepExpected, String> {
         exit_code: fields.number("exit_code")?,
         error: fields.text("error")?,
     })
-}
-
-/// The entries of a mapping, of which all must be known.
-struct Fields<'a>(&'a [(String, Value)]);
-
-impl<'a> Fields<'a> {
-    fn of(data: &'a Value, what: &str, known: &[&str]) -> Result<Self, String> {
-        let Value::Map(entries) = data else { return Err(format!("{what} is {}", data.kind())) };
-        match entries.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-            Some((name, _)) => Err(format!("{what} has no `{name}`; it has {}", known.join(", "))),
-            None => Ok(Self(entries)),
-        }
-    }
-
-    fn get(&self, name: &str) -> Option<&'a Value> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
-    }
-
-    fn text(&self, name: &str) -> Result<Option<String>, String> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::List(_) | Value::Map(_)) => Err(format!("`{name}` is a text")),
-            Some(value) => Ok(Some(plain(value))),
-        }
-    }
-
-    fn number(&self, name: &str) -> Result<Option<i64>, String> {
-        match self.get(name) {
-            None => Ok(None),
-            Some(Value::Int(number)) => Ok(Some(*number)),
-            Some(_) => Err(format!("`{name}` is a number")),
-        }
-    }
-
-    fn flag(&self, name: &str) -> Result<bool, String> {
-        match self.get(name) {
-            Some(Value::Bool(flag)) => Ok(*flag),
-            _ => Err(format!("`{name}` is `true` or `false`")),
-        }
-    }
-
-    fn list(&self, name: &str) -> Result<&'a [Value], String> {
-        match self.get(name) {
-            None => Ok(&[]),
-            Some(Value::List(items)) => Ok(items),
-            Some(_) => Err(format!("`{name}` is a list")),
-        }
-    }
-
-    fn entries(&self, name: &str) -> Result<Vec<(String, Value)>, String> {
-        match self.get(name) {
-            None => Ok(Vec::new()),
-            Some(Value::Map(entries)) => Ok(entries.clone()),
-            Some(_) => Err(format!("`{name}` is a mapping")),
-        }
-    }
-}
-
-fn plain(value: &Value) -> String {
-    abide_core::value::template::as_text(value).into_owned()
 }

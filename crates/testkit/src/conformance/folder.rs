@@ -4,7 +4,7 @@
 use super::Case;
 use abide_catalog::{Catalog, Configuration, Found, Place, Status};
 use abide_core::event::{HookKey, HookPhase};
-use abide_engine::port::{Definition, Workspace, WorkspaceError};
+use abide_engine::port::{Definition, FoundTexts, Workspace, WorkspaceError};
 use sha2::{Digest as _, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,17 @@ pub struct Project {
 }
 
 impl Project {
-    /// Copies a case into a new project, as the ability `.abide/abilities/<rule>/`.
+    /// Copies a case into a new project, as the ability `.abide/abilities/<rule>/`, and its `project/` as the project.
     pub fn of(case: &Case) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         let ability = folder.path().join(".abide/abilities").join(case.ability());
         copy(&case.folder, &ability)?;
         std::fs::remove_file(ability.join("case.yaml"))?;
+        let around = ability.join("project");
+        if around.is_dir() {
+            copy(&around, folder.path())?;
+            std::fs::remove_dir_all(around)?;
+        }
         if !case.secrets.is_empty() {
             // Where the values come from is the workspace's; that there is a source is checked before a run.
             let sources: Vec<String> =
@@ -103,7 +108,8 @@ impl Workspace for FolderWorkspace {
         let before = hooks.before.iter().filter_map(|path| key(HookPhase::Before, path));
         let after = hooks.after.iter().filter_map(|path| key(HookPhase::After, path));
         let keys = before.chain(after).collect();
-        let mut pinned: Vec<PathBuf> = hooks.before.iter().chain(&hooks.after).cloned().collect();
+        let beside = hooks.before.iter().chain(&hooks.context).chain(&hooks.after);
+        let mut pinned: Vec<PathBuf> = beside.cloned().collect();
         if let Some(folder) = entry.folder() {
             let scripts = std::fs::read_dir(folder.join("scripts")).into_iter().flatten();
             pinned.extend(scripts.filter_map(Result::ok).map(|entry| entry.path()));
@@ -130,6 +136,12 @@ impl Workspace for FolderWorkspace {
     fn exists(&self, root: &Path, path: &str) -> bool {
         let found = root.join(path);
         if path.ends_with('/') { found.is_dir() } else { found.exists() }
+    }
+
+    fn texts(&self, root: &Path, pattern: &str) -> Result<FoundTexts, WorkspaceError> {
+        let found = abide_catalog::texts(root, pattern)
+            .map_err(|problem| WorkspaceError { message: format!("`context`: {problem}"), help: None })?;
+        Ok(FoundTexts { files: found.files, left_out: found.left_out })
     }
 
     fn digest(&self, path: &Path) -> Option<String> {

@@ -5,6 +5,7 @@
 
 mod case;
 mod differences;
+pub(crate) mod fields;
 mod folder;
 mod lines;
 mod perform;

@@ -4,10 +4,11 @@ use super::case::{Act, Case, What};
 use super::folder::{FolderWorkspace, Project};
 use super::lines::line;
 use crate::RealClock;
+use crate::runner::ScriptedRunner;
 use abide_core::event::{Event, LossDecision, RunId, StepKey};
 use abide_core::run::{Command, Run};
 use abide_engine::driver::{Driver, Observer};
-use abide_engine::port::{Clock as _, Holder, Process, Signal, Store};
+use abide_engine::port::{Clock as _, Holder, Process, Runners, Signal, Store};
 use abide_engine::service::{self, ServiceError, Start};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -43,7 +44,11 @@ pub async fn perform<S: Store, P: Process>(
     let seen = Arc::new(Seen::default());
     let holder = Holder { name: case.name.clone(), process: std::process::id() };
     let ports = (Arc::clone(&store), process, workspace, clock);
-    let driver = Driver::new(ports, holder, Arc::clone(&seen) as Arc<dyn Observer>, Arc::new(|_| false));
+    let mut driver = Driver::new(ports, holder, Arc::clone(&seen) as Arc<dyn Observer>, Arc::new(|_| false));
+    let runner = Arc::new(ScriptedRunner::new(case.agents.clone()));
+    if !case.agents.is_empty() {
+        driver = driver.with_runners(Runners::default().with("scripted", Arc::clone(&runner) as _));
+    }
     let start = Start {
         ability: case.ability().to_owned(),
         inputs: case.inputs.clone(),
@@ -70,6 +75,7 @@ pub async fn perform<S: Store, P: Process>(
         }
         Err(_) => vec!["it did not come to an end".to_owned()],
     };
+    surprises.extend(runner.surprises());
     surprises.sort_unstable();
     let loaded = abide_engine::load(&*store, &id).await.map_err(|error| error.to_string())?;
     let log = whole_log(&*store, &id, &project).await?;

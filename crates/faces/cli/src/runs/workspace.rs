@@ -6,7 +6,7 @@ use abide_catalog::{Catalog, Configuration, Found, Place, Status};
 use abide_core::definition::SecretSource;
 use abide_core::event::{HookKey, HookPhase};
 use abide_engine::port::{
-    Definition, Ending, Line, Process as _, Signal, Spec, Stream, Workspace, WorkspaceError,
+    Definition, Ending, FoundTexts, Line, Process as _, Signal, Spec, Stream, Workspace, WorkspaceError,
 };
 use abide_process::LocalProcess;
 use sha2::{Digest as _, Sha256};
@@ -107,7 +107,8 @@ impl Workspace for LocalWorkspace {
         let before = hooks.before.iter().filter_map(|path| key(HookPhase::Before, path));
         let after = hooks.after.iter().filter_map(|path| key(HookPhase::After, path));
         let keys: Vec<HookKey> = before.chain(after).collect();
-        let mut pinned: Vec<PathBuf> = hooks.before.iter().chain(&hooks.after).cloned().collect();
+        let beside = hooks.before.iter().chain(&hooks.context).chain(&hooks.after);
+        let mut pinned: Vec<PathBuf> = beside.cloned().collect();
         if let Some(folder) = entry.folder() {
             pinned.extend(files_below(&folder.join("scripts")));
         }
@@ -149,6 +150,12 @@ impl Workspace for LocalWorkspace {
     fn exists(&self, root: &Path, path: &str) -> bool {
         let found = root.join(path);
         if path.ends_with('/') { found.is_dir() } else { found.exists() }
+    }
+
+    fn texts(&self, root: &Path, pattern: &str) -> Result<FoundTexts, WorkspaceError> {
+        let found = abide_catalog::texts(root, pattern)
+            .map_err(|problem| WorkspaceError { message: format!("`context`: {problem}"), help: None })?;
+        Ok(FoundTexts { files: found.files, left_out: found.left_out })
     }
 
     fn digest(&self, path: &Path) -> Option<String> {

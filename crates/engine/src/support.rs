@@ -1,0 +1,55 @@
+//! Whether there is something to execute every step of an ability, and of every ability that it calls.
+
+use crate::driver::runner_word;
+use crate::log::pinned;
+use crate::port::{Runners, Workspace};
+use crate::service::ServiceError;
+use abide_core::definition::{Ability, StepKind};
+use std::collections::HashSet;
+
+/// Refuses an ability that would come to a step that nothing here executes, however deep below it.
+pub(crate) fn check_support<W: Workspace>(
+    runners: &Runners,
+    workspace: &W,
+    name: &str,
+    ability: &Ability,
+) -> Result<(), ServiceError> {
+    let mut seen = HashSet::from([name.to_owned()]);
+    let mut called = steps_of(runners, name, ability)?;
+    while let Some(name) = called.pop() {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        // One that cannot be had now may be there when its step begins; if it is not, that step says why.
+        let Ok(definition) = workspace.ability(&name) else { continue };
+        let Ok(ability) = pinned(&definition.source, &definition.name) else { continue };
+        called.extend(steps_of(runners, &name, &ability)?);
+    }
+    Ok(())
+}
+
+/// Checks the steps of one ability; returns the abilities that it calls.
+fn steps_of(runners: &Runners, name: &str, ability: &Ability) -> Result<Vec<String>, ServiceError> {
+    let mut called = Vec::new();
+    for step in &ability.steps {
+        let what = match &step.kind {
+            StepKind::Agent(_) => "an agent step",
+            StepKind::Skill(_) => "a skill step",
+            StepKind::Workflow(workflow) => {
+                called.push(workflow.workflow.to_string());
+                continue;
+            }
+            StepKind::Script(_) | StepKind::Approval(_) => continue,
+        };
+        let word = runner_word(&step.kind);
+        if runners.find(word).is_none() {
+            let whose = word.map(|word| format!(" for the runner `{word}`")).unwrap_or_default();
+            return Err(ServiceError::Unsupported {
+                ability: name.to_owned(),
+                step: step.id.to_string(),
+                what: format!("{what}{whose}"),
+            });
+        }
+    }
+    Ok(called)
+}

@@ -1,0 +1,6 @@
+//! Agents through the real driver: the printed examples from end to end, and runners that do not keep their word.
+#![expect(clippy::disallowed_methods, reason = "tests make projects on the disk")]
+
+mod examples;
+mod stage;
+mod stubborn;
