@@ -2,7 +2,7 @@
 
 use super::agent::Assignment;
 use super::beside::scripts_beside;
-use super::capture::Channel;
+use super::capture::{Channel, Wanted};
 use super::evidence::validation;
 use super::hook::{cancelled, variable};
 use super::{Driver, Report, Stop, left, mark};
@@ -12,7 +12,7 @@ use abide_core::event::{Observation, Output, ProcessEnd, RunId, StepKey, StepRes
 use abide_core::run::{Run, RunScope, ScriptWork, Work};
 use abide_core::source::Spanned;
 use abide_core::value::Template;
-use abide_core::value::output::{Masker, Secret};
+use abide_core::value::output::{Masker, Matching, Secret, TooLarge};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -143,9 +143,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     ) -> Vec<String> {
         let mut missing = Vec::new();
         for (stream, name) in [(Stream::Stdout, "standard output"), (Stream::Stderr, "standard error")] {
-            let texts =
-                channels.with(stream, |channel| channel.missing().map(str::to_owned).collect::<Vec<_>>());
-            missing.extend(texts.iter().map(|text| format!("{name} does not contain {text:?}")));
+            let unseen = channels.with(stream, Channel::missing);
+            missing.extend(unseen.iter().map(|what| format!("{name} {what}")));
         }
         missing.extend(self.missing(run, key, attempt, result, folder, stop).await);
         missing
@@ -163,8 +162,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         Ok(Masker::new(&secrets?))
     }
 
-    /// Returns the texts that standard output and standard error must contain.
-    pub(super) fn wanted(&self, run: &Run, key: &StepKey) -> Result<(Vec<String>, Vec<String>), String> {
+    /// Returns what standard output and standard error must show.
+    pub(super) fn wanted(&self, run: &Run, key: &StepKey) -> Result<(Wanted, Wanted), String> {
         let Some((position, instance)) = run.find(key) else { return Ok(Default::default()) };
         let Some(rules) = validation(&run.step(position).kind) else { return Ok(Default::default()) };
         let secrets = self.secrets_of(&run.id);
@@ -172,7 +171,12 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let render = |rules: &[Spanned<Template>]| -> Result<Vec<String>, String> {
             rules.iter().map(|rule| rule.render(&scope).map_err(|error| error.to_string())).collect()
         };
-        Ok((render(&rules.stdout_contains)?, render(&rules.stderr_contains)?))
+        let patterns: Result<Vec<Matching>, TooLarge> =
+            rules.stdout_matches.iter().map(|pattern| Matching::new(pattern)).collect();
+        let patterns = patterns.map_err(|error| format!("`stdout_matches`: {error}"))?;
+        let stdout = Wanted { texts: render(&rules.stdout_contains)?, patterns };
+        let stderr = Wanted { texts: render(&rules.stderr_contains)?, ..Wanted::default() };
+        Ok((stdout, stderr))
     }
 
     /// Keeps output whole in the store, bounded in memory, and shows it to whoever watches.
@@ -226,7 +230,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
 pub(super) struct Channels(Arc<Mutex<(Channel, Channel)>>);
 
 impl Channels {
-    pub(super) fn new(masker: &Masker, (stdout, stderr): (Vec<String>, Vec<String>)) -> Self {
+    pub(super) fn new(masker: &Masker, (stdout, stderr): (Wanted, Wanted)) -> Self {
         let both = (Channel::new(masker.clone(), stdout), Channel::new(masker.clone(), stderr));
         Self(Arc::new(Mutex::new(both)))
     }

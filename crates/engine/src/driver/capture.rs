@@ -2,7 +2,7 @@
 //! looked for as it comes.
 
 use abide_core::event::Output;
-use abide_core::value::output::{Capture, Decoder, Masker};
+use abide_core::value::output::{Capture, Decoder, Masker, Matching};
 
 /// How much of each end is kept in memory.
 const KEPT: usize = 128 * 1024;
@@ -12,11 +12,21 @@ pub(super) struct Channel {
     masker: Masker,
     decoder: Decoder,
     capture: Capture,
-    wanted: Vec<Wanted>,
+    texts: Vec<Phrase>,
+    patterns: Vec<Matching>,
+}
+
+/// What an output must show.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    /// Texts that it must contain.
+    pub(super) texts: Vec<String>,
+    /// Regular expressions that it must match.
+    pub(super) patterns: Vec<Matching>,
 }
 
 /// A text that the output must contain.
-struct Wanted {
+struct Phrase {
     text: String,
     found: bool,
     /// The last characters that came, in which the text may have begun.
@@ -24,11 +34,16 @@ struct Wanted {
 }
 
 impl Channel {
-    /// Opens a channel that must contain some texts.
-    pub(super) fn new(masker: Masker, wanted: Vec<String>) -> Self {
-        let wanted =
-            wanted.into_iter().map(|text| Wanted { found: text.is_empty(), text, tail: String::new() });
-        Self { masker, decoder: Decoder::new(), capture: Capture::new(KEPT), wanted: wanted.collect() }
+    /// Opens a channel that must show something.
+    pub(super) fn new(masker: Masker, wanted: Wanted) -> Self {
+        let text = |text: String| Phrase { found: text.is_empty(), text, tail: String::new() };
+        Self {
+            masker,
+            decoder: Decoder::new(),
+            capture: Capture::new(KEPT),
+            texts: wanted.texts.into_iter().map(text).collect(),
+            patterns: wanted.patterns,
+        }
     }
 
     /// Takes what came; returns what of it may be kept and shown.
@@ -59,7 +74,10 @@ impl Channel {
     }
 
     fn look(&mut self, text: &str) {
-        for wanted in self.wanted.iter_mut().filter(|wanted| !wanted.found) {
+        for pattern in &mut self.patterns {
+            pattern.push(text);
+        }
+        for wanted in self.texts.iter_mut().filter(|wanted| !wanted.found) {
             wanted.tail.push_str(text);
             wanted.found = wanted.tail.contains(&wanted.text);
             let keep = wanted.tail.len().saturating_sub(wanted.text.len());
@@ -67,9 +85,17 @@ impl Channel {
         }
     }
 
-    /// Returns the texts that never came.
-    pub(super) fn missing(&self) -> impl Iterator<Item = &str> {
-        self.wanted.iter().filter(|wanted| !wanted.found).map(|wanted| wanted.text.as_str())
+    /// Returns what a channel that has ended did not show, each as what it does not do.
+    pub(super) fn missing(&mut self) -> Vec<String> {
+        let texts = self.texts.iter().filter(|wanted| !wanted.found);
+        let mut missing: Vec<String> =
+            texts.map(|text| format!("does not contain {:?}", text.text)).collect();
+        for pattern in &mut self.patterns {
+            if !pattern.finish() {
+                missing.push(format!("does not match `{}`", pattern.pattern()));
+            }
+        }
+        missing
     }
 
     /// Returns what was kept.
@@ -82,12 +108,17 @@ impl Channel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use abide_core::definition::Pattern;
     use abide_core::value::output::Secret;
 
     #[test]
     fn what_must_be_there_is_found_across_pieces_and_secrets_are_not_kept() {
         let secret = Secret::new("hunter22").unwrap();
-        let wanted = vec!["all passed".to_owned(), "never".to_owned()];
+        let pattern = |text: &str| Matching::new(&Pattern::parse(text).unwrap()).unwrap();
+        let wanted = Wanted {
+            texts: vec!["all passed".to_owned(), "never".to_owned()],
+            patterns: vec![pattern("•••, all passed$"), pattern("hunter")],
+        };
         let mut channel = Channel::new(Masker::new([&secret]), wanted);
         let mut kept = Vec::new();
         for piece in ["the password is hun", "ter22, al", "l pas", "sed"] {
@@ -95,7 +126,7 @@ mod tests {
         }
         kept.extend(channel.end());
         assert_eq!(String::from_utf8(kept).unwrap(), "the password is •••, all passed");
-        assert_eq!(channel.missing().collect::<Vec<_>>(), ["never"]);
+        assert_eq!(channel.missing(), ["does not contain \"never\"", "does not match `hunter`"]);
         assert_eq!(channel.output().text, "the password is •••, all passed");
     }
 }

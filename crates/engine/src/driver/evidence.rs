@@ -45,12 +45,6 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let secrets = self.secrets_of(&run.id);
         let scope = RunScope::new(run, Some((position, instance)), &secrets);
         let mut missing = Vec::new();
-        for pattern in &rules.stdout_matches {
-            let matches = regex::RegexBuilder::new(pattern.as_str()).size_limit(1 << 20).build();
-            if !matches.is_ok_and(|matches| matches.is_match(&result.output.text)) {
-                missing.push(format!("standard output does not match `{}`", **pattern));
-            }
-        }
         for rule in &rules.file_exists {
             match rule.render(&scope) {
                 Ok(path) if self.workspace.exists(folder, &path) => {}
