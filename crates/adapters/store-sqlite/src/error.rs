@@ -62,9 +62,7 @@ pub(crate) fn of_write(place: &str, error: &Error) -> StoreError {
 /// Returns why something could not be read.
 pub(crate) fn of_read(place: &str, error: &Error) -> StoreError {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            unreadable(place, format!("{DAMAGED} ({error})"))
-        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(place, error),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => unreadable(
             place,
             format!(
@@ -88,6 +86,11 @@ pub(crate) fn spoils_connection(error: &Error) -> bool {
                 | ErrorCode::ReadOnly
         )
     )
+}
+
+/// Returns that the file as a whole is damaged, and in which way.
+pub(crate) fn damaged(place: &str, how: impl Display) -> StoreError {
+    unreadable(place, format!("{DAMAGED} ({how})"))
 }
 
 pub(crate) fn unreadable(place: &str, reason: impl Display) -> StoreError {

@@ -5,7 +5,7 @@ use crate::schema::{self, Version};
 use abide_engine::port::StoreError;
 use rusqlite::{Connection, Error, FileControl, OpenFlags};
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,6 +78,10 @@ impl File {
 
     /// Opens a connection that reads, bringing the file to the present version if it is not.
     pub(crate) fn open(&self) -> Result<Connection, StoreError> {
+        // Twice: while another process moves its write-ahead log into the file, the file grows.
+        if self.is_cut_off() && self.is_cut_off() {
+            return Err(error::damaged(&self.place, "its end is missing"));
+        }
         let reader = self.reader().map_err(|error| of_read(&self.place, &error))?;
         // At one moment: another process may be making the file just now.
         let transaction = reader.unchecked_transaction().map_err(|error| of_read(&self.place, &error))?;
@@ -91,6 +95,26 @@ impl File {
                 self.reader().map_err(|error| of_read(&self.place, &error))
             }
         }
+    }
+
+    /// Tells whether the file has fewer pages than it says, which SQLite notices only once it reads what is missing.
+    ///
+    /// Whatever cannot be read here is left to SQLite to tell. Pages may still be in the write-ahead log.
+    fn is_cut_off(&self) -> bool {
+        let mut header = [0; 100];
+        let Ok(mut file) = std::fs::File::open(&self.path) else { return false };
+        let Ok(length) = file.metadata().map(|metadata| metadata.len()) else { return false };
+        if file.read_exact(&mut header).is_err() || !header.starts_with(b"SQLite format 3\0") {
+            return false;
+        }
+        let number =
+            |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        // The number of pages counts only if it was written with the last change.
+        let counts = number(24) == number(92);
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        let logged = Path::new(&log).metadata().is_ok_and(|metadata| metadata.len() > 0);
+        counts && !logged && u64::from(number(28)) * PAGE > length
     }
 
     fn migrate(&self) -> Result<(), StoreError> {

@@ -157,6 +157,26 @@ fn a_page_that_rots_is_found_and_the_rest_still_reads() {
 }
 
 #[test]
+fn a_file_whose_end_is_missing_is_refused_and_left_alone() {
+    check(async {
+        let subject = subject();
+        append(&subject.open(), "s", 0, "{}").await.unwrap();
+        let whole = fs::read(subject.path()).unwrap();
+        for length in [whole.len() - 1, whole.len() / 2, 4096] {
+            fs::write(subject.path(), &whole[..length]).unwrap();
+            assert_eq!(
+                refusal(&subject),
+                "cannot read STATE/abide.db: the file is damaged; move it away to start with an empty log, or put a \
+                 copy in its place (its end is missing)"
+            );
+            assert_eq!(fs::metadata(subject.path()).unwrap().len(), length as u64);
+        }
+        fs::write(subject.path(), &whole).unwrap();
+        append(&subject.open(), "s", 1, "{}").await.unwrap();
+    });
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let subject = subject();
     let file = subject.path().parent().unwrap().to_owned();

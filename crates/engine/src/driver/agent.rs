@@ -54,7 +54,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let (listener, said) = self.listener(run, key, attempt, &channels);
         let answer = self.executed(&*runner, task, listener, stop.clone()).await;
         let rest = channels.with(Stream::Stderr, Channel::end);
-        self.keep(&run.id, key, attempt, Stream::Stderr, rest).await;
+        self.keep(&run.id, key, attempt, &channels, Line { stream: Stream::Stderr, bytes: rest }).await;
+        self.say_what_was_lost(&run.id, key, attempt, &channels, Stream::Stderr).await;
         let structured = answer.structured.as_ref().map(|value| masked_value(&masker, value));
         let text = match &structured {
             Some(value) if answer.text.trim().is_empty() => value.to_string(),
@@ -66,7 +67,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             // Whoever watches has seen it come.
             self.store_output(&run.id, key, attempt, Line { stream: Stream::Stdout, bytes }).await;
         } else {
-            self.keep(&run.id, key, attempt, Stream::Stdout, bytes).await;
+            self.keep(&run.id, key, attempt, &channels, Line { stream: Stream::Stdout, bytes }).await;
         }
         let end = match answer.end {
             RunnerEnd::Finished => ProcessEnd::Exited(0),
@@ -236,8 +237,9 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let listener: Listener = Box::new(move |text: String| {
             heard.store(true, Ordering::SeqCst);
             let bytes = channels.with(Stream::Stderr, |channel| channel.take(text.as_bytes()));
-            let (driver, place) = (driver.clone(), Arc::clone(&place));
-            Box::pin(async move { driver.keep(&place.0, &place.1, attempt, Stream::Stderr, bytes).await })
+            let line = Line { stream: Stream::Stderr, bytes };
+            let (driver, place, channels) = (driver.clone(), Arc::clone(&place), channels.clone());
+            Box::pin(async move { driver.keep(&place.0, &place.1, attempt, &channels, line).await })
         });
         (listener, said)
     }

@@ -108,7 +108,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let ended = self.process.run(spec, cancelled(stop.clone()), sink).await;
         for stream in [Stream::Stdout, Stream::Stderr] {
             let rest = channels.with(stream, Channel::end);
-            self.keep(&run.id, key, attempt, stream, rest).await;
+            self.keep(&run.id, key, attempt, &channels, Line { stream, bytes: rest }).await;
+            self.say_what_was_lost(&run.id, key, attempt, &channels, stream).await;
         }
         let end = match ended {
             Ok(Ending::Exited(code)) => ProcessEnd::Exited(code),
@@ -192,8 +193,9 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let place = Arc::new((run.id.clone(), key.clone()));
         move |line: Line| {
             let bytes = channels.with(line.stream, |channel| channel.take(&line.bytes));
-            let (driver, place) = (driver.clone(), Arc::clone(&place));
-            Box::pin(async move { driver.keep(&place.0, &place.1, attempt, line.stream, bytes).await })
+            let (driver, place, channels) = (driver.clone(), Arc::clone(&place), channels.clone());
+            let line = Line { stream: line.stream, bytes };
+            Box::pin(async move { driver.keep(&place.0, &place.1, attempt, &channels, line).await })
         }
     }
 
@@ -203,26 +205,52 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         run: &RunId,
         key: &StepKey,
         attempt: u32,
-        stream: Stream,
-        bytes: Vec<u8>,
+        channels: &Channels,
+        line: Line,
     ) {
-        let line = Line { stream, bytes };
-        if !line.bytes.is_empty() {
-            self.observer.output(run, &key.to_string(), &line);
-            self.store_output(run, key, attempt, line).await;
+        if line.bytes.is_empty() {
+            return;
+        }
+        self.observer.output(run, &key.to_string(), &line);
+        // What is kept has no holes: after a piece that could not be written comes nothing but the reason.
+        if channels.with(line.stream, |channel| channel.lost.is_some()) {
+            return;
+        }
+        // A full disk must not end the step: its result still holds both ends of the output.
+        if let Err(error) =
+            self.store.write_output(&output_key(run, key, attempt, line.stream), line.bytes).await
+        {
+            channels.with(line.stream, |channel| channel.lost = Some(error.to_string()));
         }
     }
 
-    /// Keeps what was written.
+    /// Keeps something that is there as a whole; its result still holds both ends of it.
     pub(super) async fn store_output(&self, run: &RunId, key: &StepKey, attempt: u32, line: Line) {
-        let channel = match line.stream {
-            Stream::Stdout => "stdout",
-            Stream::Stderr => "stderr",
-        };
-        let output = OutputKey { stream: run.to_string(), attempt: format!("{key}#{attempt}"), channel };
-        // A full disk must not end the step: its result still holds both ends of the output.
-        let _ = self.store.write_output(&output, line.bytes).await;
+        let _ = self.store.write_output(&output_key(run, key, attempt, line.stream), line.bytes).await;
     }
+
+    /// Ends an output that could not be kept whole with a line that says so, if that can be written by now.
+    pub(super) async fn say_what_was_lost(
+        &self,
+        run: &RunId,
+        key: &StepKey,
+        attempt: u32,
+        channels: &Channels,
+        stream: Stream,
+    ) {
+        if let Some(reason) = channels.with(stream, |channel| channel.lost.clone()) {
+            let line = format!("\n[abide: the rest of this output was not kept: {reason}]\n");
+            let _ = self.store.write_output(&output_key(run, key, attempt, stream), line.into_bytes()).await;
+        }
+    }
+}
+
+fn output_key(run: &RunId, key: &StepKey, attempt: u32, stream: Stream) -> OutputKey {
+    let channel = match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    };
+    OutputKey { stream: run.to_string(), attempt: format!("{key}#{attempt}"), channel }
 }
 
 /// Both outputs of an attempt, shared with whoever reads them.

@@ -14,6 +14,8 @@ pub(super) struct Channel {
     capture: Capture,
     texts: Vec<Phrase>,
     patterns: Vec<Matching>,
+    /// Why not all of it is in the store, if that is so.
+    pub(super) lost: Option<String>,
 }
 
 /// What an output must show.
@@ -43,6 +45,7 @@ impl Channel {
             capture: Capture::new(KEPT),
             texts: wanted.texts.into_iter().map(text).collect(),
             patterns: wanted.patterns,
+            lost: None,
         }
     }
 

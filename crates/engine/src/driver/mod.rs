@@ -276,10 +276,13 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             };
             let now = self.clock.now();
             if now >= renew_at {
-                self.store
-                    .lease(id.as_str(), &self.holder, now.0, now.after(LEASE).0, &*self.is_dead)
-                    .await?;
-                renew_at = now.after(HEARTBEAT);
+                let until = now.after(LEASE).0;
+                let renewed = self.store.lease(id.as_str(), &self.holder, now.0, until, &*self.is_dead).await;
+                match renewed {
+                    // A disk that is full for a while ends no step: who else would take over cannot write either.
+                    Ok(_) | Err(StoreError::Unwritable { .. }) => renew_at = now.after(HEARTBEAT),
+                    Err(error) => return Err(error.into()),
+                }
             }
         }
     }

@@ -69,6 +69,7 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
             let given = runs::secrets_given(session, &loaded.run, &arguments.input)?;
             service::secrets_again(&loaded.run, &given).map_err(|error| runs::service_failure(&error))?
         };
+        runs::go_on_after(&store, &id).await?;
         let (progress, told) = Progress::new();
         let driver = runs::driver(session, store, Arc::new(progress));
         driver.give_secrets(&id, secrets);

@@ -1,11 +1,11 @@
 //! Runs in the log, found by what a person types.
 
-use super::{load_failure, store_failure};
+use super::{SystemClock, load_failure, store_failure};
 use crate::{Exit, Failure};
-use abide_core::event::RunId;
+use abide_core::event::{RunId, Timestamp};
 use abide_core::value::Value;
 use abide_engine::port::{Store as _, StreamHead};
-use abide_engine::{Loaded, load};
+use abide_engine::{Loaded, load, service};
 use abide_store_sqlite::SqliteStore;
 
 /// Finds a run by its id, the beginning of it, or, without one, as the newest that `wanted` accepts.
@@ -47,6 +47,16 @@ pub(crate) async fn find_run(
 /// Loads a run.
 pub(crate) async fn load_run(store: &SqliteStore, id: &RunId) -> Result<Loaded, Failure> {
     load(store, id).await.map_err(|error| load_failure(&error))
+}
+
+/// Lets time go on from the last event of a run and of those that it calls, wherever the clock stands now.
+pub(crate) async fn go_on_after(store: &SqliteStore, id: &RunId) -> Result<(), Failure> {
+    for member in service::family(store, id).await.map_err(|error| load_failure(&error))? {
+        if let Some(head) = store.head(member.run.id.as_str()).await.map_err(|error| store_failure(&error))? {
+            SystemClock::not_before(Timestamp(head.changed_at));
+        }
+    }
+    Ok(())
 }
 
 /// Reads what a head says about its run.

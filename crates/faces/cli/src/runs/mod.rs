@@ -14,7 +14,7 @@ mod workspace;
 
 pub(crate) use background::{arrive, detach};
 pub(crate) use clock::SystemClock;
-pub(crate) use find::{find_run, load_run, summary, text_of};
+pub(crate) use find::{find_run, go_on_after, load_run, summary, text_of};
 pub(crate) use inputs::{given, secrets_given};
 pub(crate) use progress::{Lines, Progress, Told};
 pub(crate) use screen::Screen;
@@ -105,8 +105,9 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
             .help(format!("`abide logs -f {stream}` follows it, `abide cancel {stream}` ends it")),
         StoreError::LeaseLost(stream) => failed(Exit::Refused)
             .help(format!("another process drives the run now: `abide logs -f {stream}` follows it")),
-        StoreError::Unwritable { .. } => failed(Exit::System)
-            .help("nothing was half written: free space, or make the file and its folder writable"),
+        StoreError::Unwritable { .. } => {
+            failed(Exit::System).help("nothing was half written: put that right and try again")
+        }
         StoreError::Damaged { .. } => failed(Exit::System)
             .help("`abide audit verify` looks at the whole log; other runs are not touched"),
         StoreError::Unreadable { .. } | StoreError::Other { .. } | StoreError::Conflict { .. } => {

@@ -112,14 +112,13 @@ impl Lines {
 
     fn output(&mut self, run: &RunId, key: &str, stream: Stream, bytes: &[u8]) -> String {
         let entry = self.partial.entry((run.clone(), key.to_owned(), stream == Stream::Stderr)).or_default();
-        entry.extend_from_slice(bytes);
         let mut text = String::new();
-        while let Some(end) = entry.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = entry.drain(..=end).collect();
-            push_line(&mut text, key, &line);
-        }
-        if entry.len() > LONGEST_LINE {
-            push_line(&mut text, key, &std::mem::take(entry));
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            entry.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || entry.len() > LONGEST_LINE {
+                push_line(&mut text, key, entry);
+                entry.clear();
+            }
         }
         text
     }

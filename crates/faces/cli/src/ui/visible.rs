@@ -15,7 +15,9 @@ const TAB: &str = "    ";
 ///
 /// Line ends are controls too, so the answer is always one line.
 pub fn visible(text: &str, unicode: bool) -> Cow<'_, str> {
-    if !text.chars().any(is_unseen) {
+    // Most text is plain, and there may be a lot of it.
+    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    if plain || !text.chars().any(is_unseen) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

@@ -56,6 +56,18 @@ fn a_run_that_is_cancelled_from_elsewhere_ends_as_cancelled() {
     Said::of(child.wait_with_output().unwrap()).expect(6);
 }
 
+/// Waits until the newest run, or one that it calls, waits for an answer; returns the run that was started.
+fn wait_for_question(project: &Project) -> String {
+    for _ in 0..600 {
+        let said = project.abide(&["status"]);
+        if said.out.contains("abide approve") {
+            return said.out.split_whitespace().nth(1).unwrap().to_owned();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("nothing is asked: {}", project.abide(&["status"]).out);
+}
+
 const OUTER: &str = "description: Calls
 settings: { parallel: true }
 steps:
@@ -73,7 +85,7 @@ fn a_question_of_a_called_ability_is_answered_through_the_run_that_was_started()
     let project = Project::new(&[("outer", OUTER), ("inner", INNER)]);
     for (arguments, code) in [(&["approve"][..], 0), (&["reject"], 5)] {
         let child = project.start(&["run", "outer"]);
-        let id = project.wait_for_question();
+        let id = wait_for_question(&project);
         let status = project.abide(&["status", &id]).expect(0);
         let status = status.says("… call  run ").says("\n  ✓ first\n  ? confirm\n").says("· end");
         let status = status.says("? confirm: Inside?\n  abide approve ");
@@ -96,7 +108,7 @@ fn when_several_questions_are_open_the_answer_names_one() {
     let outer = OUTER.replace("  - { id: end", "  - { id: again, workflow: inner }\n  - { id: end");
     let project = Project::new(&[("outer", &outer), ("inner", INNER)]);
     let child = project.start(&["run", "outer"]);
-    let id = project.wait_for_question();
+    let id = wait_for_question(&project);
     let open = || project.abide(&["status", &id]).out.matches("abide approve").count();
     while open() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(50));

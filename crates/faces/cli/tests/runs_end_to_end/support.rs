@@ -70,20 +70,6 @@ impl Project {
     }
 }
 
-impl Project {
-    /// Waits until the newest run, or one that it calls, waits for an answer; returns the run that was started.
-    pub(crate) fn wait_for_question(&self) -> String {
-        for _ in 0..600 {
-            let said = self.abide(&["status"]);
-            if said.out.contains("abide approve") {
-                return said.out.split_whitespace().nth(1).unwrap().to_owned();
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("nothing is asked: {}", self.abide(&["status"]).out);
-    }
-}
-
 /// What a command line said.
 #[derive(Debug)]
 pub(crate) struct Said {
