@@ -9,6 +9,7 @@ pub mod definition;
 pub mod diagnostic;
 pub mod event;
 pub mod plan;
+pub mod policy;
 pub mod run;
 pub mod source;
 pub mod value;

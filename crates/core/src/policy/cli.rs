@@ -1,0 +1,164 @@
+//! abide's own commands in a shell: an agent may look, and a human decides.
+
+use super::glob::{ANY, can_be, is_known};
+use super::path::name_of;
+use super::shell::{Command, Origin};
+use super::subject::Subject;
+
+/// Commands of `abide` that only show something.
+const LOOKS: &[&str] = &[
+    "list",
+    "show",
+    "graph",
+    "validate",
+    "plan",
+    "runs",
+    "status",
+    "logs",
+    "detect",
+    "doctor",
+    "audit",
+    "schema",
+    "completions",
+    "explain",
+    "help",
+    "version",
+    "skill",
+    "skills",
+    "capability",
+    "capabilities",
+];
+
+/// Commands of `abide` that an agent could use to go round the gate.
+const DECIDES: &[&str] = &[
+    "approve",
+    "reject",
+    "cancel",
+    "resume",
+    "rerun",
+    "run",
+    "hook",
+    "mcp",
+    "serve",
+    "worker",
+    "install",
+    "uninstall",
+    "chat",
+    "agent",
+];
+
+/// Why a command in a shell is refused.
+pub(super) enum Refused {
+    /// It is, or could be, a command of abide that is a human's.
+    Command(String),
+    /// It starts a run that this agent may not start, or not now.
+    Run(String),
+    /// It ends, or could end, a process that drives a run.
+    Kill,
+}
+
+/// Returns the command of abide that a shell line would call, if an agent may not.
+pub(super) fn refused(subject: &Subject<'_>) -> Option<Refused> {
+    let line = subject.line()?;
+    line.commands.iter().find_map(|command| own(command, subject).or_else(|| kills(command, subject)))
+}
+
+fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
+    let run = subject.situation.may_be_active();
+    let words: Vec<String> = command.words.iter().map(|word| word.to_lowercase()).collect();
+    let first = words.first()?;
+    if is_known(first) {
+        if !is_abide(first, command, subject) {
+            return by_run(&words, subject);
+        }
+    } else {
+        // A program that is not known is taken for abide only where there is a run to protect.
+        let could = command.origin != Origin::Mentioned
+            && (can_be(first, "abide") || can_be(first, &format!("{ANY}/abide")));
+        if !(run && could) {
+            return None;
+        }
+    }
+    let rest = &words[1..];
+    if is_known(first)
+        && rest.iter().any(|word| matches!(word.as_str(), "--help" | "-h" | "--version" | "-v"))
+    {
+        return None;
+    }
+    let at = rest.iter().position(|word| !word.starts_with('-'));
+    let Some(at) = at else {
+        // `$X` alone could be all of `abide approve`.
+        return (!is_known(first)).then(|| Refused::Command("abide".to_owned()));
+    };
+    // `abide --color never approve`: the value of an option is no command.
+    let candidates = rest[at..].iter().take(3);
+    let decides = candidates.clone().find(|word| DECIDES.iter().any(|name| can_be(word, name)));
+    match decides {
+        Some(word) if word == "run" && is_known(first) && !run => {
+            let ability = command.words[1..].iter().skip_while(|word| *word != "run").skip(1);
+            let ability = ability.into_iter().find(|word| !word.starts_with('-'));
+            match ability {
+                Some(name) if is_known(name) && subject.situation.agent.may_run(name) => None,
+                Some(name) => Some(Refused::Run(name.clone())),
+                None => None,
+            }
+        }
+        Some(word) => Some(Refused::Command(shown(word))),
+        None if !is_known(first) || LOOKS.contains(&rest[at].as_str()) => None,
+        // Other commands write files, which the gate does not keep an agent from outside a run.
+        None if !run && is_known(&rest[at]) => None,
+        None => Some(Refused::Command(shown(&rest[at]))),
+    }
+}
+
+fn shown(word: &str) -> String {
+    if is_known(word) { format!("abide {word}") } else { "abide".to_owned() }
+}
+
+fn is_abide(word: &str, command: &Command, subject: &Subject<'_>) -> bool {
+    let plain = |name: &str| name.strip_suffix(".exe").unwrap_or(name) == "abide";
+    if plain(name_of(word)) {
+        return true;
+    }
+    let home = subject.situation.place.home.as_deref();
+    let raws = command.folders.iter().flatten();
+    word.contains('/')
+        && raws
+            .filter_map(|folder| subject.files.real(&super::path::absolute(&command.words[0], folder, home)))
+            .any(|real| plain(name_of(&real.to_lowercase())))
+}
+
+/// Recognises a copy of abide under another name by the run that it is told to decide about.
+fn by_run(words: &[String], subject: &Subject<'_>) -> Option<Refused> {
+    let run = &subject.situation.active()?.run;
+    let about = |word: &String| word.len() >= 8 && run.to_lowercase().contains(word.as_str());
+    let decides =
+        words.iter().find(|word| matches!(word.as_str(), "approve" | "reject" | "cancel" | "resume"))?;
+    words.iter().any(about).then(|| Refused::Command(shown(decides)))
+}
+
+fn kills(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
+    let run = subject.situation.may_be_active();
+    let first = command.words.first().filter(|first| is_known(first))?;
+    let name = name_of(first).to_ascii_lowercase();
+    let words = &command.words[1..];
+    let hit = match name.as_str() {
+        "pkill" | "killall" | "skill" | "xkill" => words.iter().any(|word| {
+            let visible = word.to_lowercase();
+            visible.contains("abide") || (run && (!is_known(word) || is_pattern(word)))
+        }),
+        "kill" | "taskkill" => words.iter().any(|word| {
+            let number = word.trim_start_matches('-').parse::<u32>();
+            let ours = number.is_ok_and(|number| subject.situation.processes.contains(&number));
+            // `kill -9 -1` is everybody; the first number after a dash is a signal.
+            ours || (run && (!is_known(word) || word == "-1"))
+        }),
+        _ => false,
+    };
+    hit.then_some(Refused::Kill)
+}
+
+/// Returns whether a name for `pkill` is a pattern that could be anybody.
+fn is_pattern(word: &str) -> bool {
+    !word.starts_with('-') && word.contains(['.', '*', '[', '^', '$', '|', '?', '+'])
+}

@@ -1,0 +1,214 @@
+//! Files that are not the agent's to change: definitions, scripts, abide's state, the settings of the gate.
+
+use super::glob::{ANY, can_be, is_known, is_unknown};
+use super::path::{absolute, inside, name_of, normal};
+use super::shell::{Command, Folders, Line, Origin, Program, program, takes_trees};
+use super::situation::{Guarded, Situation};
+use super::subject::Subject;
+
+/// What a call would change, or could.
+pub(super) struct Touch<'a> {
+    pub(super) guarded: &'a Guarded,
+    /// Whether that is not certain.
+    pub(super) doubtful: bool,
+}
+
+/// Returns the guarded file that a call would change, or could.
+pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
+    if !subject.kind.can_write() {
+        return None;
+    }
+    let situation: &'a Situation = subject.situation;
+    let run = situation.may_be_active();
+    let guarded: Vec<&'a Guarded> =
+        situation.guarded.iter().filter(|guarded| run || guarded.role.always()).collect();
+    if guarded.is_empty() {
+        return None;
+    }
+    let named = subject.call.arguments.paths.iter().find_map(|path| {
+        subject
+            .spellings(path)
+            .iter()
+            .find_map(|path| guarded.iter().find(|guarded| inside(path, &normal(&guarded.path, ""))).copied())
+    });
+    if let Some(guarded) = named {
+        return Some(Touch { guarded, doubtful: false });
+    }
+    // A call that writes and cannot be understood could write anywhere.
+    if run && subject.call.arguments.unreadable {
+        return Some(Touch { guarded: guarded[0], doubtful: true });
+    }
+    let line = subject.line()?;
+    let mut doubt = None;
+    for (word, reach) in written(line) {
+        for guarded in &guarded {
+            match reach.touches(word, guarded, subject) {
+                Touches::Yes => return Some(Touch { guarded, doubtful: false }),
+                Touches::Perhaps if run || !is_unknown(word) => doubt = doubt.or(Some(*guarded)),
+                Touches::Perhaps | Touches::No => {}
+            }
+        }
+    }
+    if doubt.is_none() && run && line.blind.is_some() {
+        doubt = guarded.first().copied();
+    }
+    doubt.map(|guarded| Touch { guarded, doubtful: true })
+}
+
+/// How a command reaches what a word names.
+pub(super) struct Reach<'l> {
+    folders: &'l Folders,
+    /// Whether it changes all that is below.
+    trees: bool,
+    /// Whether a word of which nothing is known counts.
+    unknown: bool,
+}
+
+/// Returns every word of a line that may name a file that is written.
+pub(super) fn written(line: &Line) -> impl Iterator<Item = (&str, Reach<'_>)> {
+    let redirected = line.writes.iter().map(|(word, folders)| {
+        let reach = Reach { folders, trees: false, unknown: true };
+        (word.as_str(), reach)
+    });
+    let commands =
+        line.commands.iter().filter(|command| matches!(command.origin, Origin::Runs | Origin::Task));
+    redirected.chain(commands.flat_map(arguments))
+}
+
+/// Returns the arguments of a command that it may write.
+fn arguments(command: &Command) -> Vec<(&str, Reach<'_>)> {
+    let first = &command.words[0];
+    let name = if is_known(first) { name_of(first).to_ascii_lowercase() } else { String::new() };
+    let words = &command.words[1..];
+    let has =
+        |options: &[&str]| words.iter().any(|word| options.iter().any(|option| word.starts_with(option)));
+    let reach = |trees, unknown| Reach { folders: &command.folders, trees, unknown };
+    let known = program(&name);
+    let (trees, unknown) = match known {
+        // What these run was taken out of them and is looked at by itself.
+        Program::Wrapper(_)
+        | Program::Shell
+        | Program::Eval
+        | Program::Source
+        | Program::Folder
+        | Program::Declare
+        | Program::Receive
+        | Program::Alias
+        | Program::Trap
+        | Program::Awk => return Vec::new(),
+        Program::Sed if !in_place(words) => return Vec::new(),
+        Program::Find if !has(&["-delete", "-fprint", "-fls"]) => return Vec::new(),
+        Program::Git => return git(command),
+        _ if super::shell::only_reads(&name) || name == "abide" => return Vec::new(),
+        // Only the last one is written.
+        _ if matches!(name.as_str(), "cp" | "install" | "rsync" | "scp" | "link") => {
+            let target = words.iter().rev().find(|word| !word.starts_with('-'));
+            let named = words.iter().filter_map(|word| word.strip_prefix("--target-directory="));
+            let after = words.iter().zip(words.iter().skip(1)).filter(|(option, _)| *option == "-t");
+            return target
+                .map(String::as_str)
+                .into_iter()
+                .chain(named)
+                .chain(after.map(|(_, word)| word.as_str()))
+                .map(|word| (word, reach(false, true)))
+                .collect();
+        }
+        _ => {
+            let destroys = takes_trees(&name);
+            (
+                destroys,
+                destroys || matches!(name.as_str(), "tee" | "dd" | "truncate" | "sed" | "patch" | "touch"),
+            )
+        }
+    };
+    let mut found = Vec::new();
+    for word in words {
+        found.push((word.as_str(), reach(trees, unknown)));
+        // `--output=FILE`, `of=FILE`, `-oFILE`
+        if let Some((_, value)) = word.split_once('=') {
+            found.push((value, reach(trees, unknown)));
+        } else if word.starts_with('-')
+            && !word.starts_with("--")
+            && word.len() > 2
+            && word.is_char_boundary(2)
+        {
+            found.push((&word[2..], reach(trees, false)));
+        }
+    }
+    if known == Program::Find && !words.iter().any(|word| !word.starts_with('-')) {
+        found.push((".", reach(true, true)));
+    }
+    found
+}
+
+/// Returns whether `sed` is told to write the files that it reads.
+pub(super) fn in_place(words: &[String]) -> bool {
+    let short = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains('i');
+    words
+        .iter()
+        .any(|word| short(word) || word.starts_with("--in-place") || !is_known(word) && word.starts_with('-'))
+}
+
+/// Returns what a subcommand of git replaces or removes.
+fn git(command: &Command) -> Vec<(&str, Reach<'_>)> {
+    let words = &command.words[1..];
+    let destroys = ["checkout", "restore", "rm", "mv", "clean", "apply", "sparse-checkout"];
+    let Some(at) = words.iter().position(|word| destroys.contains(&word.as_str())) else { return Vec::new() };
+    let reach = || Reach { folders: &command.folders, trees: true, unknown: false };
+    let mut found: Vec<_> = words[at + 1..].iter().map(|word| (word.as_str(), reach())).collect();
+    if words[at] == "clean" {
+        found.push((".", reach()));
+    }
+    found
+}
+
+enum Touches {
+    No,
+    Perhaps,
+    Yes,
+}
+
+impl Reach<'_> {
+    fn touches(&self, word: &str, guarded: &Guarded, subject: &Subject<'_>) -> Touches {
+        if word.is_empty() || word.starts_with('-') && !word.contains('/') {
+            return Touches::No;
+        }
+        let guard = normal(&guarded.path, "");
+        if is_unknown(word) {
+            return if self.unknown { Touches::Perhaps } else { Touches::No };
+        }
+        let home = subject.situation.place.home.as_deref();
+        let mut perhaps = false;
+        for folder in self.folders {
+            let relative = !word.starts_with(['/', '~']);
+            let Some(folder) = folder.as_deref().or_else(|| (!relative).then_some("/")) else {
+                perhaps |= self.somewhere(word, &guard);
+                continue;
+            };
+            if !is_known(word) {
+                let text = absolute(word, folder, home).to_lowercase();
+                let text = text.replace("/./", "/");
+                perhaps |= can_be(&text, &guard)
+                    || can_be(&text, &format!("{guard}/{ANY}"))
+                    || (self.trees && can_be(&guard, &format!("{text}/{ANY}")))
+                    || (text.contains("..") && can_be(&text, &format!("{ANY}/{}{ANY}", name_of(&guard))));
+                continue;
+            }
+            let raw = absolute(word, folder, home);
+            let mut spellings = vec![normal(&raw, folder)];
+            spellings.extend(subject.files.real(&raw).map(|real| normal(&real, folder)));
+            if spellings.iter().any(|path| inside(path, &guard) || (self.trees && inside(&guard, path))) {
+                return Touches::Yes;
+            }
+        }
+        if perhaps { Touches::Perhaps } else { Touches::No }
+    }
+
+    /// Compares a relative path in a folder that is not known.
+    fn somewhere(&self, word: &str, guard: &str) -> bool {
+        let path = normal(&format!("/{word}"), "");
+        let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        // `.` and `..` could be any folder.
+        (first.is_empty() && self.trees) || guard.split('/').any(|part| !part.is_empty() && part == first)
+    }
+}

@@ -1,0 +1,302 @@
+//! Whether a command that could run is one that a pattern means.
+//!
+//! The answer has three values. `Is`: every word is known, and fits. `CanNot`: whatever the unknown parts are, it
+//! does not fit. `Could`: some value of the unknown parts fits, or a part is read in one of several ways.
+
+use super::glob::{ANY, MANY, can_be, glob, is_known, is_unknown};
+use super::path::{Files, Place, absolute, name_of, normal};
+use super::shell::{Command, Origin};
+
+/// How sure it is that something is what a pattern means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    /// It is not.
+    CanNot,
+    /// It could be.
+    Could,
+    /// It is.
+    Is,
+}
+
+impl Likeness {
+    fn of(certain: bool) -> Self {
+        if certain { Self::Is } else { Self::Could }
+    }
+}
+
+/// A pattern for commands: `git push *`, `./deploy.sh *`.
+#[derive(Debug)]
+pub(super) struct CommandPattern {
+    /// The whole of it, with its wildcards.
+    whole: String,
+    /// The words before the first wildcard.
+    leading: Vec<String>,
+    /// What follows them: nothing, anything, or a text with wildcards.
+    rest: Rest,
+    /// The file that the first word means, if it is a path.
+    path: Option<FilePath>,
+}
+
+#[derive(Debug)]
+struct FilePath {
+    normal: String,
+    real: Option<String>,
+    name: String,
+}
+
+#[derive(Debug, PartialEq)]
+enum Rest {
+    Nothing,
+    Anything,
+    Like(String),
+}
+
+impl CommandPattern {
+    /// Reads the pattern between the parentheses.
+    pub(super) fn new(text: &str, place: &Place, files: &dyn Files) -> Self {
+        let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        // `git push *` means `git push` too, and so does the `git push:*` of Claude Code.
+        let (body, open) = match folded.strip_suffix(" *").or_else(|| folded.strip_suffix(":*")) {
+            Some(body) => (body, true),
+            None => (folded.as_str(), false),
+        };
+        let words: Vec<&str> = body.split(' ').collect();
+        let known = words.iter().take_while(|word| !word.contains('*')).count();
+        let rest = match (words.len() - known, open) {
+            (0, false) => Rest::Nothing,
+            (0, true) => Rest::Anything,
+            (_, open) => {
+                let rest = glob(&words[known..].join(" "));
+                Rest::Like(if open { format!("{rest}{ANY}") } else { rest })
+            }
+        };
+        let leading: Vec<String> = words[..known].iter().map(|word| (*word).to_owned()).collect();
+        // The case of the file system counts when links are followed, so the path is taken as it was written.
+        let written = text.split_whitespace().next().unwrap_or_default();
+        let path = leading.first().filter(|first| first.contains('/') || first.starts_with('~')).map(|_| {
+            let raw = absolute(written, &place.root, place.home.as_deref());
+            FilePath {
+                normal: normal(&raw, &place.cwd),
+                real: files.real(&raw).map(|real| normal(&real, &place.cwd)),
+                name: name_of(written).to_lowercase(),
+            }
+        });
+        Self { whole: glob(&folded), leading, rest, path }
+    }
+
+    /// Returns whether a command is one that the pattern means.
+    pub(super) fn likeness(&self, command: &Command, place: &Place, files: &dyn Files) -> Likeness {
+        let Some(first) = command.words.first() else { return Likeness::CanNot };
+        if command.origin == Origin::Mentioned && (is_unknown(first) || first.is_empty()) {
+            // Every argument of every program would be a command otherwise.
+            return Likeness::CanNot;
+        }
+        let words: Vec<String> = command.words.iter().map(|word| word.to_lowercase()).collect();
+        if command.origin == Origin::Task && self.names_task(&words[1..]) {
+            return Likeness::Could;
+        }
+        let found = match self.leading.first() {
+            None => self.wild(&words),
+            Some(program) => match self.program(program, command, &words[0], place, files) {
+                // `X='git push'; $X`: one word is several.
+                Likeness::CanNot
+                    if words[0].contains(MANY) && can_be(&self.whole_open(), &joined(&words)) =>
+                {
+                    Likeness::Could
+                }
+                Likeness::CanNot => self.copied(command, &words, place, files),
+                likeness => likeness.min(self.arguments(&words)),
+            },
+        };
+        if command.origin == Origin::Mentioned { found.min(Likeness::Could) } else { found }
+    }
+
+    fn whole_open(&self) -> String {
+        match self.rest {
+            Rest::Anything => format!("{}{ANY}", self.leading.join(" ")),
+            _ => self.whole.clone(),
+        }
+    }
+
+    /// Compares a pattern that begins with a wildcard with all that is visible of a command.
+    fn wild(&self, words: &[String]) -> Likeness {
+        if !is_known(&words[0]) && can_be(&self.whole, &joined(words)) {
+            return Likeness::Could;
+        }
+        let visible = joined(words).replace([ANY, MANY], "");
+        if can_be(&self.whole, &visible) {
+            Likeness::of(words.iter().all(|word| is_known(word)))
+        } else {
+            Likeness::CanNot
+        }
+    }
+
+    /// Compares the program.
+    fn program(
+        &self,
+        program: &str,
+        command: &Command,
+        word: &str,
+        place: &Place,
+        files: &dyn Files,
+    ) -> Likeness {
+        let Some(path) = &self.path else {
+            if is_known(word) {
+                let name = name_of(word);
+                let name = name.strip_suffix(".exe").unwrap_or(name);
+                if name == program {
+                    return Likeness::Is;
+                }
+                let linked = word.contains('/')
+                    && Self::reals(command, place, files).iter().any(|real| name_of(real) == program);
+                return if linked { Likeness::Is } else { Likeness::CanNot };
+            }
+            let anywhere = can_be(word, program) || can_be(word, &format!("{ANY}/{program}"));
+            return if anywhere { Likeness::Could } else { Likeness::CanNot };
+        };
+        if !is_known(word) {
+            let anywhere = can_be(word, &path.name) || can_be(word, &format!("{ANY}/{}", path.name));
+            return if anywhere { Likeness::Could } else { Likeness::CanNot };
+        }
+        // A name alone is looked for in folders that we do not know.
+        if !word.contains('/') {
+            return if word == path.name { Likeness::Could } else { Likeness::CanNot };
+        }
+        path.is(&command.words[0], command, place, files)
+    }
+
+    /// Returns where the program of a command really is, in each folder where it could run.
+    fn reals(command: &Command, place: &Place, files: &dyn Files) -> Vec<String> {
+        let raws = command
+            .folders
+            .iter()
+            .flatten()
+            .map(|folder| absolute(&command.words[0], folder, place.home.as_deref()));
+        raws.filter_map(|raw| files.real(&raw)).map(|real| normal(&real, &place.cwd)).collect()
+    }
+
+    /// Compares the arguments, stepping over options and what may belong to them.
+    fn arguments(&self, words: &[String]) -> Likeness {
+        let mut certain = words.iter().all(|word| is_known(word));
+        let mut places = vec![1];
+        for lead in &self.leading[1..] {
+            let mut next = Vec::new();
+            for from in places {
+                let mut at = from;
+                while let Some(word) = words.get(at) {
+                    if can_be(word, lead) {
+                        next.push(at + 1);
+                        certain &= at == from;
+                    }
+                    if word.contains(MANY) {
+                        // It may stand for this word and those before or after it.
+                        next.push(at + 1);
+                        next.push(at);
+                    }
+                    let of_option = at > 1 && words[at - 1].starts_with('-') && !words[at - 1].contains('=');
+                    if !(word.starts_with('-') || of_option || word.contains(MANY) || is_unknown(word)) {
+                        break;
+                    }
+                    at += 1;
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            match next.len() {
+                0 => return Likeness::CanNot,
+                1..=64 => places = next,
+                _ => return Likeness::Could,
+            }
+        }
+        let fits = |at: &usize| {
+            let rest = &words[(*at).min(words.len())..];
+            match &self.rest {
+                Rest::Anything => true,
+                Rest::Nothing => rest.iter().all(|word| word.contains(MANY) || word.is_empty()),
+                Rest::Like(pattern) => can_be(pattern, &joined(rest)),
+            }
+        };
+        if places.iter().any(fits) { Likeness::of(certain) } else { Likeness::CanNot }
+    }
+
+    /// Looks for the file among what a command copies or links, to be run under another name.
+    fn copied(&self, command: &Command, words: &[String], place: &Place, files: &dyn Files) -> Likeness {
+        let Some(path) = &self.path else { return Likeness::CanNot };
+        let copies = ["cp", "mv", "ln", "link", "install", "rsync", "dd", "scp"];
+        if !is_known(&words[0]) || !copies.contains(&name_of(&words[0])) {
+            return Likeness::CanNot;
+        }
+        let named = command.words[1..].iter().any(|word| {
+            let word = word.strip_prefix("if=").unwrap_or(word);
+            if is_known(word) {
+                path.is(word, command, place, files) != Likeness::CanNot
+            } else {
+                !is_unknown(word) && can_be(&word.to_lowercase(), &format!("{ANY}/{}", path.name))
+            }
+        });
+        if named { Likeness::Could } else { Likeness::CanNot }
+    }
+
+    /// Returns whether a task is named after what the pattern means: `make deploy` for `./deploy.sh`.
+    fn names_task(&self, words: &[String]) -> bool {
+        let key = match (&self.path, self.leading.get(1), self.leading.first()) {
+            (Some(path), ..) => path.name.split('.').next().unwrap_or_default(),
+            (None, Some(second), _) => second,
+            (None, None, Some(program)) => program,
+            (None, None, None) => return false,
+        };
+        let parts = |text: &str| -> Vec<String> {
+            text.split(|part: char| !part.is_alphanumeric())
+                .filter(|part| !part.is_empty())
+                .map(Into::into)
+                .collect()
+        };
+        let wanted = parts(key);
+        let fits = |word: &String| {
+            let parts = parts(word);
+            wanted.iter().all(|wanted| parts.contains(wanted))
+        };
+        !wanted.is_empty() && words.iter().any(|word| !word.starts_with('-') && fits(word))
+    }
+}
+
+impl FilePath {
+    /// Compares a known word with the file.
+    fn is(&self, word: &str, command: &Command, place: &Place, files: &dyn Files) -> Likeness {
+        let home = place.home.as_deref();
+        let mut found = Likeness::CanNot;
+        for folder in &command.folders {
+            let relative = !word.starts_with(['/', '~']);
+            let Some(folder) = folder.as_deref().or_else(|| (!relative).then_some("/")) else {
+                if name_of(word).eq_ignore_ascii_case(&self.name) {
+                    found = found.max(Likeness::Could);
+                }
+                continue;
+            };
+            let raw = absolute(word, folder, home);
+            let real = files.real(&raw).map(|real| normal(&real, folder));
+            let same = normal(&raw, folder) == self.normal
+                || real.as_ref().is_some_and(|real| *real == self.normal || Some(real) == self.real.as_ref());
+            if same {
+                let certain = command.folders.len() == 1;
+                found = found.max(Likeness::of(certain));
+            }
+        }
+        found
+    }
+}
+
+/// Joins words as they stand in a line; one that may be dropped takes the blanks around it along.
+pub(super) fn joined(words: &[String]) -> String {
+    let mut text = String::new();
+    let mut tight = true;
+    for word in words {
+        let drops = is_unknown(word) && word.contains(MANY);
+        if !tight && !drops {
+            text.push(' ');
+        }
+        text.push_str(word);
+        tight = drops;
+    }
+    text
+}

@@ -1,0 +1,40 @@
+//! What an agent may do now: enforcement, written once for hooks, MCP and our own loop.
+//!
+//! [`verdict`] answers about one tool call, [`stop`] about ending a turn, [`cancel`] and [`approve`] about the run.
+//! All of them are functions of a [`Situation`], which a caller makes from an index: no run is loaded and no ability
+//! read. The table is that of the levels ([`verdict`]); what holds at every level are three things: abide's own
+//! commands are a human's (`cli`), its files are nobody's to change (`guard`), and what an ability reserves is done
+//! by a run of it (`reserve`).
+//!
+//! Two questions look alike and lean to opposite sides. Whether a call is *reserved* must be answered with yes when
+//! in doubt; whether it is *granted* with no. `shell` therefore says what a line could run at most, and
+//! `likeness` has three values.
+
+mod call;
+mod cli;
+mod glob;
+mod grant;
+mod guard;
+mod kind;
+mod likeness;
+mod patch;
+mod path;
+mod reading;
+mod reason;
+mod reserve;
+mod shell;
+mod situation;
+mod stop;
+mod subject;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use call::{Arguments, ToolCall};
+pub use kind::{Client, OwnTool, ToolKind, kind};
+pub use path::{Files, NoLinks, Place};
+pub use situation::{
+    Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation,
+};
+pub use stop::{Asker, StopVerdict, approve, cancel, stop};
+pub use verdict::{Verdict, verdict};

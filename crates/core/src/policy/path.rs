@@ -1,0 +1,154 @@
+//! Paths as text: one spelling for every way to write the same path.
+//!
+//! Nothing here looks at a disk. What only a disk knows (where links lead) is asked of [`Files`].
+
+/// Where a session works.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The project's root, absolute.
+    pub root: String,
+    /// Where the client's shell is, absolute.
+    pub cwd: String,
+    /// The user's home, when it is known.
+    pub home: Option<String>,
+}
+
+/// What only a disk knows about a path.
+pub trait Files {
+    /// Returns where an absolute path really leads, or `None` when it leads nowhere.
+    ///
+    /// The path is passed as it was written, so that `..` behind a link is followed as the system follows it. For
+    /// a path that does not exist yet, an implementor resolves the part that does.
+    fn real(&self, path: &str) -> Option<String>;
+}
+
+/// A disk without links.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoLinks;
+
+impl Files for NoLinks {
+    fn real(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Returns the absolute path that a text means in a folder, as written otherwise.
+pub(super) fn absolute(text: &str, cwd: &str, home: Option<&str>) -> String {
+    let text = text.trim_matches('\0');
+    let decoded;
+    let text = match text.strip_prefix("file://") {
+        Some(path) => {
+            decoded = percent_decoded(path);
+            decoded.as_str()
+        }
+        None => text,
+    };
+    let in_home = ["~", "$HOME", "${HOME}"].into_iter().find_map(|word| {
+        let rest = text.strip_prefix(word)?;
+        (rest.is_empty() || rest.starts_with(['/', '\\'])).then_some(rest)
+    });
+    match (in_home, home) {
+        (Some(rest), Some(home)) => format!("{home}{rest}"),
+        _ if text.starts_with(['/', '\\']) => text.to_owned(),
+        // `C:\…` stays what it is.
+        _ if text.as_bytes().get(1) == Some(&b':') && text.as_bytes()[0].is_ascii_alphabetic() => {
+            format!("/{text}")
+        }
+        _ => format!("{cwd}/{text}"),
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = (bytes[at] == b'%')
+            .then(|| bytes.get(at + 1..at + 3))
+            .flatten()
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        out.push(escaped.unwrap_or(bytes[at]));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Returns the one spelling of an absolute path: no `.`, `..`, doubled slashes or trailing dots, in lower case.
+///
+/// File systems that ignore case or trailing dots would otherwise know the same file by names that we do not.
+pub(super) fn normal(path: &str, cwd: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => {
+                // `a.`, `a ` and `a::$DATA` are `a` to some systems.
+                let part = part.split("::$").next().unwrap_or(part);
+                let trimmed = part.trim_end_matches(['.', ' ']);
+                let kept = if trimmed.is_empty() { part } else { trimmed };
+                parts.push(kept.to_lowercase());
+                // The system's own names for the working folder and the root of a process.
+                let linked = match parts.as_slice() {
+                    [proc, _, name] if proc == "proc" && name == "cwd" => Some(cwd),
+                    [proc, _, name] if proc == "proc" && name == "root" => Some("/"),
+                    _ => None,
+                };
+                if let Some(folder) = linked {
+                    let folder = if folder.starts_with("/proc/") { "/" } else { folder };
+                    parts = normal(folder, "/")
+                        .split('/')
+                        .filter(|part| !part.is_empty())
+                        .map(Into::into)
+                        .collect();
+                }
+            }
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// Returns whether a normal path is a folder's or inside it.
+pub(super) fn inside(path: &str, folder: &str) -> bool {
+    path == folder || path.strip_prefix(folder).is_some_and(|rest| folder == "/" || rest.starts_with('/'))
+}
+
+/// Returns the last part of a path.
+pub(super) fn name_of(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_a_path_is_one() {
+        let here = |text: &str| normal(&absolute(text, "/project/src", Some("/home/ada")), "/project/src");
+        for spelling in [
+            "/project/.abide/a.yaml",
+            "../.abide/a.yaml",
+            "./../.abide//a.yaml",
+            "x/../../.abide/./a.yaml",
+            "/PROJECT/.Abide/A.YAML",
+            "/project/.abide/a.yaml.",
+            "/project/.abide/a.yaml ",
+            "/project/.abide/a.yaml/",
+            "..\\.abide\\a.yaml",
+            "file:///project/%2eabide/a.yaml",
+            "/proc/self/cwd/../.abide/a.yaml",
+            "/proc/123/root/project/.abide/a.yaml",
+            "/../project/.abide/a.yaml",
+            "/project/.abide/a.yaml\0",
+        ] {
+            assert_eq!(here(spelling), "/project/.abide/a.yaml", "{spelling}");
+        }
+        assert_eq!(here("~/x"), "/home/ada/x");
+        assert_eq!(here("$HOME/x"), "/home/ada/x");
+        assert_eq!(here("~x"), "/project/src/~x");
+        assert!(inside("/a/b", "/a") && inside("/a", "/a") && inside("/a", "/") && !inside("/ab", "/a"));
+    }
+}

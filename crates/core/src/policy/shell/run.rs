@@ -1,0 +1,236 @@
+//! What a simple command runs, by the program that it names.
+
+use super::programs::{self, Program};
+use super::reader::{Input, Reader};
+use super::{Blind, MANY, Origin};
+use crate::policy::glob::{is_known, is_unknown};
+use crate::policy::path::{absolute, name_of};
+
+/// How many arguments of a program that may run them are looked at one by one.
+const MOST_ARGUMENTS: usize = 1_000;
+/// How many words a command may have.
+const MOST_WORDS: usize = 4_000;
+/// How many words of a command that is only mentioned are kept; the rest counts as unknown.
+const MOST_MENTIONED: usize = 24;
+
+impl Reader<'_> {
+    /// Notes a command, and everything that it is known to run.
+    pub(super) fn run(&mut self, words: &[String], input: &Input) -> Result<(), Blind> {
+        self.world.step()?;
+        let Some(first) = words.first() else { return Ok(()) };
+        if words.len() > MOST_WORDS {
+            return Err(Blind::TooMuch);
+        }
+        let program = if is_known(first) { programs::program(name_of(first)) } else { Program::Unknown };
+        let origin = if program == Program::Tasks { Origin::Task } else { Origin::Runs };
+        self.world.emit(words, origin.max(self.origin));
+        match program {
+            Program::Inert => self.inert(words),
+            Program::Folder => self.folder(words),
+            Program::Declare => self.declared(words),
+            Program::Receive => self.received(words),
+            Program::Alias => {
+                for word in &words[1..] {
+                    match word.split_once('=') {
+                        _ if !is_known(word) => self.world.blind(Blind::Computed("alias".to_owned())),
+                        Some((_, code)) => {
+                            let origin = self.origin;
+                            self.world.code_apart(code, origin);
+                        }
+                        None => {}
+                    }
+                }
+            }
+            Program::Trap => {
+                self.world.repeats = true;
+                let code = words[1..].iter().find(|word| !word.starts_with('-'));
+                self.shell_code("trap", code);
+            }
+            Program::Eval => {
+                let code = words[1..].join(" ");
+                if is_known(&code) {
+                    let origin = self.origin;
+                    self.world.code(&code, origin);
+                } else {
+                    self.world.blind(Blind::Computed("eval".to_owned()));
+                }
+            }
+            Program::Source => {
+                let rest =
+                    words[1..].iter().position(|word| word != "--").map_or(&[][..], |at| &words[1 + at..]);
+                self.file(rest, "source");
+            }
+            Program::Shell => self.shell(words, input),
+            Program::Interpreter(language) => self.interpreter(language, words, input),
+            Program::Awk => self.awk(words),
+            Program::Sed => self.sed(words),
+            Program::Git => self.git(words)?,
+            Program::Wrapper(wrapper) => {
+                self.wrapper(wrapper, words, input)?;
+            }
+            Program::Find => self.find(words)?,
+            Program::Tasks | Program::Unknown => self.scan(words)?,
+        }
+        Ok(())
+    }
+
+    /// Looks at the options with which programs that take data run others: `rg --pre COMMAND`.
+    fn inert(&mut self, words: &[String]) {
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let (option, joined) = match word.split_once('=') {
+                Some((option, value)) => (option, Some(value.to_owned())),
+                None => (word.as_str(), words.get(at + 1).cloned()),
+            };
+            if programs::EXECUTING_OPTIONS.contains(&option) {
+                match joined {
+                    Some(code) if is_known(&code) => {
+                        let code = code.strip_prefix("exec=").unwrap_or(&code).to_owned();
+                        self.mention(&code);
+                    }
+                    _ => self.world.blind(Blind::Computed(words[0].clone())),
+                }
+            }
+        }
+    }
+
+    /// Looks for commands among the arguments of a program that may run them.
+    fn scan(&mut self, words: &[String]) -> Result<(), Blind> {
+        if words.len() > MOST_ARGUMENTS {
+            return Err(Blind::TooMuch);
+        }
+        for at in 1..words.len() {
+            let word = &words[at];
+            if is_unknown(word) || word.is_empty() {
+                continue;
+            }
+            self.world.step()?;
+            self.mentioned(&words[at..]);
+            // `--exec=COMMAND`, `-oProxyCommand=COMMAND`, `SHELL=COMMAND`
+            if let Some((_, value)) = word.split_once('=')
+                && !value.is_empty()
+            {
+                let mut joined = vec![value.to_owned()];
+                joined.extend(words[at + 1..].iter().take(MOST_MENTIONED).cloned());
+                self.mentioned(&joined);
+                if is_known(value) && value.contains(char::is_whitespace) {
+                    self.mention(value);
+                }
+            }
+            if !is_known(word) {
+                continue;
+            }
+            match programs::program(name_of(word)) {
+                Program::Shell => self.shell(&words[at..], &Input::Text(Vec::new())),
+                Program::Interpreter(language) => {
+                    self.interpreter(language, &words[at..], &Input::Text(Vec::new()));
+                }
+                Program::Git => self.git(&words[at..])?,
+                _ if word.contains([' ', '\t', '\n', ';', '|', '&', '$', '`', '(']) => self.mention(word),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the words before the command of a wrapper as commands, in case one was taken for an option's value.
+    pub(super) fn suffixes(&mut self, words: &[String], end: usize) -> Result<(), Blind> {
+        for at in 1..end.min(words.len()) {
+            self.world.step()?;
+            self.mentioned(&words[at..]);
+        }
+        Ok(())
+    }
+
+    fn mentioned(&mut self, words: &[String]) {
+        if words.len() <= MOST_MENTIONED {
+            return self.world.emit(words, Origin::Mentioned);
+        }
+        let mut words = words[..MOST_MENTIONED].to_vec();
+        words.push(MANY.to_string());
+        self.world.emit(&words, Origin::Mentioned);
+    }
+
+    /// Takes `cd` and its kin.
+    fn folder(&mut self, words: &[String]) {
+        let target = words[1..].iter().find(|word| !word.starts_with('-') || word.as_str() == "-");
+        let places = match (words[0].as_str(), target) {
+            ("cd" | "chdir", None) => vec![self.world.home.clone()],
+            (_, Some(target)) if is_known(target) && target != "-" && !target.starts_with('+') => {
+                let home = self.world.home.clone();
+                let to = |folder: &Option<String>| match folder {
+                    Some(folder) => Some(absolute(target, folder, home.as_deref())),
+                    None if target.starts_with('/') => Some(target.clone()),
+                    None => None,
+                };
+                self.world.folders.iter().map(to).collect()
+            }
+            _ => vec![None],
+        };
+        self.go_to(places);
+    }
+
+    /// Notes that a file is run as a script.
+    pub(super) fn file(&mut self, words: &[String], program: &str) {
+        let Some(first) = words.first() else { return };
+        if matches!(first.as_str(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+            return self.world.blind(Blind::Input(program.to_owned()));
+        }
+        let mut words = words.to_vec();
+        if is_known(first) && !first.contains('/') {
+            words[0] = format!("./{first}");
+        } else if is_unknown(first) {
+            // What is run comes from a variable or another command.
+            return self.world.blind(Blind::Computed(program.to_owned()));
+        }
+        self.world.emit(&words, Origin::File.max(self.origin));
+    }
+
+    /// Takes code that another shell runs.
+    pub(super) fn shell_code(&mut self, program: &str, code: Option<&String>) {
+        match code {
+            Some(code) if is_known(code) => {
+                let origin = self.origin;
+                self.world.code_apart(code, origin);
+            }
+            Some(_) => self.world.blind(Blind::Computed(program.to_owned())),
+            None => {}
+        }
+    }
+
+    /// Takes what a shell reads from its input as code.
+    pub(super) fn shell_input(&mut self, program: &str, input: &Input) {
+        match input {
+            Input::Open => self.world.blind(Blind::Input(program.to_owned())),
+            Input::Text(texts) => {
+                for text in texts {
+                    self.shell_code(program, Some(text));
+                }
+            }
+            Input::File(files) => {
+                for file in files {
+                    self.file(std::slice::from_ref(file), program);
+                }
+            }
+            Input::Here(at) => {
+                let folders = self.world.folders.clone();
+                match self.pending.get_mut(*at) {
+                    Some(heredoc) => heredoc.code = Some((program.to_owned(), folders)),
+                    None => self.world.blind(Blind::Input(program.to_owned())),
+                }
+            }
+        }
+    }
+
+    /// Runs a command that another one has as its arguments, in a folder that is not known.
+    pub(super) fn run_elsewhere(&mut self, words: &[String], input: &Input) -> Result<(), Blind> {
+        let folders = std::mem::replace(&mut self.world.folders, vec![None]);
+        let result = self.run(words, input);
+        self.world.folders = folders;
+        result
+    }
+}
+
+/// Returns the words with a placeholder replaced by what is not known.
+pub(super) fn replaced(words: &[String], placeholder: &str) -> Vec<String> {
+    words.iter().map(|word| word.replace(placeholder, &MANY.to_string())).collect()
+}
