@@ -185,11 +185,12 @@ impl Walk {
     /// Looks at the place between two characters, where a match may begin and end; returns whether one ends.
     fn settle(&mut self, after: Option<char>) -> bool {
         // All that anything can look at: the character before and the one after.
-        let around: String = self.before.into_iter().chain(after).collect();
-        let at = self.before.map_or(0, char::len_utf8);
+        let mut around = [0; 8];
+        let at = self.before.map_or(0, |before| before.encode_utf8(&mut around).len());
+        let end = at + after.map_or(0, |after| after.encode_utf8(&mut around[at..]).len());
         self.reached.push(self.nfa.start_anchored());
         let matcher = self.nfa.look_matcher().clone();
-        self.close(|look| matcher.matches(look, around.as_bytes(), at))
+        self.close(|look| matcher.matches(look, &around[..end], at))
     }
 
     /// Follows everything that takes no byte; returns whether a match ends here.
