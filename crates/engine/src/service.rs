@@ -1,5 +1,6 @@
 //! The use cases that every face calls.
 
+pub use crate::call::prepare_called;
 pub use crate::family::{Member, Open, family, open};
 pub use crate::rerun::{Rerun, rerun, secrets_again};
 
@@ -56,6 +57,14 @@ pub enum ServiceError {
         step: String,
         /// What it is.
         what: String,
+    },
+    /// A called ability would write a secret into its log.
+    #[error("`{input}` gets a secret, and the ability `{ability}` does not declare it as `secret: true`")]
+    Leak {
+        /// The input.
+        input: String,
+        /// The ability.
+        ability: String,
     },
     /// Runs call each other too deeply.
     #[error("runs call each other more than {DEEPEST_WORKFLOW} deep")]

@@ -9,7 +9,7 @@ mod scope;
 mod walk;
 
 pub use action::{Action, Known, NamedValue};
-pub use walk::{Stub, Stubs, walk};
+pub use walk::{Call, Stub, Stubs, Walked, walk};
 
 use crate::definition::check::dependencies;
 use crate::definition::{Items, OnFailure, Step, StepId, StepType};

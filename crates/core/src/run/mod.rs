@@ -10,6 +10,7 @@
 
 mod advance;
 mod apply;
+mod called;
 mod command;
 mod decide;
 mod effect;

@@ -162,7 +162,7 @@ pub struct RunArguments {
     /// Walk through the steps without executing or writing anything; every step is said to succeed
     #[arg(long, conflicts_with = "detach")]
     pub dry_run: bool,
-    /// A YAML file that says what steps do in a dry run: step → `exit_code`, `stdout`, `stderr`, `json`, `answer`, `missing`, `times_out`
+    /// A YAML file that says what steps do in a dry run: step, or `step/…` for a step of the ability that it calls → `exit_code`, `stdout`, `stderr`, `json`, `answer`, `missing`, `times_out`
     #[arg(long, value_name = "FILE", requires = "dry_run", value_hint = ValueHint::FilePath)]
     pub stubs: Option<PathBuf>,
     /// Go on in the background, and print the id of the run

@@ -4,7 +4,7 @@ use super::drive::event_json;
 use crate::runs::{self, Lines, Told};
 use crate::session::Session;
 use crate::{Exit, Failure};
-use abide_core::plan::walk;
+use abide_core::plan::{Walked, walk};
 use abide_engine::service::Start;
 use std::path::Path;
 
@@ -19,17 +19,16 @@ pub(super) fn dry_run(
         None => Vec::new(),
     };
     let began = prepared.run.created.at;
-    let (run, log) = walk(prepared.run, &prepared.secrets, &stubs);
+    let (run, log) = walk(prepared.run, &prepared.secrets, &stubs, &*runs::called(session));
     let mut lines = Lines::default();
     if !session.json {
         session.say("dry run: nothing is executed or written\n")?;
     }
-    for (at, event) in log {
+    for Walked { run, depth, at, event } in log {
         let text = if session.json {
-            event_json(&run.id, &event)
+            event_json(&run, &event)
         } else {
-            let told = Told::Event { run: run.id.clone(), depth: 0, event: Box::new(event) };
-            lines.tell(told, at.since(began))
+            lines.tell(Told::Event { run, depth, event: Box::new(event) }, at.since(began))
         };
         session.print(&text)?;
     }

@@ -18,7 +18,7 @@ pub(crate) use find::{find_run, go_on_after, load_run, summary, text_of};
 pub(crate) use inputs::{given, secrets_given};
 pub(crate) use progress::{Lines, Progress, Told};
 pub(crate) use screen::Screen;
-pub(crate) use start::{prepare, start_of};
+pub(crate) use start::{called, prepare, start_of};
 pub(crate) use stubs::stubs;
 pub(crate) use workspace::LocalWorkspace;
 

@@ -6,6 +6,7 @@ use crate::args::GivenArguments;
 use crate::session::{Session, find};
 use crate::{Exit, Failure};
 use abide_catalog::Status;
+use abide_core::plan::Call;
 use abide_engine::service::{self, Prepared, Start};
 use abide_process::LocalProcess;
 use std::sync::Arc;
@@ -52,4 +53,13 @@ pub(crate) fn start_of(
 pub(crate) fn prepare(session: &Session<'_>, start: Start) -> Result<Prepared, Failure> {
     let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
     service::prepare(&workspace, &SystemClock, start).map_err(|error| service_failure(&error))
+}
+
+/// Makes the runs that steps would call; nothing is written.
+pub(crate) fn called(session: &Session<'_>) -> Box<Call<'static>> {
+    let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
+    Box::new(move |run, key, work, secrets| {
+        let prepared = service::prepare_called(&workspace, &SystemClock, (run, key), None, work, secrets);
+        prepared.map(|prepared| (prepared.run, prepared.secrets)).map_err(|error| error.to_string())
+    })
 }

@@ -1,9 +1,9 @@
 //! What steps do in a dry run, read from a file.
 #![expect(clippy::disallowed_methods, reason = "`--stubs` names a file to read")]
 
-use crate::session::Session;
+use crate::session::{Session, find};
 use crate::{Exit, Failure};
-use abide_core::definition::Ability;
+use abide_core::definition::{Ability, StepKind};
 use abide_core::diagnostic::nearest;
 use abide_core::event::StepKey;
 use abide_core::plan::{Stub, Stubs};
@@ -20,22 +20,44 @@ pub(crate) fn stubs(session: &Session<'_>, file: &Path, ability: &Ability) -> Re
     let wrong = |what: &str| Failure::new(Exit::Usage, format!("{shown}: {what}"));
     let text = abide_formats::text::decode(&bytes).map_err(|problem| wrong(&problem.message))?;
     let data = abide_formats::yaml::data(text).map_err(|problem| wrong(&problem))?;
-    read(data, ability).map_err(|problems| wrong(&problems.join("; ")))
+    let called = |name: &str| {
+        let mut catalog = session.catalog();
+        let listing = catalog.scan();
+        let entry = find(&listing, name).ok()?;
+        catalog.load(entry).ok().and_then(|(_, ability)| ability)
+    };
+    read(data, ability, &called).map_err(|problems| wrong(&problems.join("; ")))
 }
 
-fn read(data: Value, ability: &Ability) -> Result<Stubs, Vec<String>> {
+/// Says what is wrong with the name of a stub: a step, or `step/…` for a step of the ability that it calls.
+fn unknown(name: &str, ability: &Ability, called: &dyn Fn(&str) -> Option<Ability>) -> Option<String> {
+    let (own, below) = name.split_once('/').map_or((name, None), |(own, below)| (own, Some(below)));
+    let Some(step) = StepKey::parse(own).and_then(|key| ability.step(key.step.as_str())) else {
+        let steps = ability.steps.iter().map(|step| step.id.as_str());
+        let hint = nearest(own, steps).map(|near| format!("; did you mean `{near}`?"));
+        return Some(format!("`{}` has no step `{own}`{}", ability.name.as_str(), hint.unwrap_or_default()));
+    };
+    match (below, &step.kind) {
+        (None, _) => None,
+        (Some(below), StepKind::Workflow(workflow)) => {
+            unknown(below, &called(workflow.workflow.as_str())?, called)
+        }
+        (Some(_), _) => Some(format!("`{name}`: step `{own}` calls no ability")),
+    }
+}
+
+fn read(
+    data: Value,
+    ability: &Ability,
+    called: &dyn Fn(&str) -> Option<Ability>,
+) -> Result<Stubs, Vec<String>> {
     let Value::Map(entries) = data else {
         return Err(vec!["stubs are a mapping from steps to what they do".to_owned()]);
     };
     let mut problems = Vec::new();
     let mut stubs = Vec::new();
     for (name, value) in entries {
-        let known = StepKey::parse(&name).is_some_and(|key| ability.step(key.step.as_str()).is_some());
-        if !known {
-            let steps = ability.steps.iter().map(|step| step.id.as_str());
-            let hint = nearest(&name, steps).map(|near| format!("; did you mean `{near}`?"));
-            problems.push(format!("there is no step `{name}`{}", hint.unwrap_or_default()));
-        }
+        problems.extend(unknown(&name, ability, called));
         let attempts = match value {
             Value::List(attempts) if !attempts.is_empty() => attempts,
             one => vec![one],

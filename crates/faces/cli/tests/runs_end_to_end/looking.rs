@@ -53,6 +53,49 @@ fn a_dry_run_walks_with_stubs_and_leaves_nothing() {
 }
 
 #[test]
+fn a_dry_run_walks_into_called_abilities() {
+    const PARENT: &str = "description: Calls another\nsteps:\n  - { id: first, run: touch first }\n  - { id: call, workflow: child, inputs: { name: eu }, needs: [first] }\n  - { id: last, run: \"echo {{steps.call.output}}\", needs: [call] }\n";
+    const CHILD: &str = "description: Is called\ninputs:\n  name: { required: true, pattern: '^[a-z]+$' }\nsteps:\n  - { id: build, run: \"touch {{inputs.name}}\" }\n  - { id: ship, agent: default, prompt: Ship it., needs: [build] }\n";
+    let project = Project::new(&[("parent", PARENT), ("child", CHILD)]);
+    let said = project.abide(&["run", "parent", "--dry-run"]).expect(0);
+    let lines = [
+        "✓ first",
+        "▸ call",
+        "  ▸ build",
+        "  ✓ build",
+        "  ✓ ship",
+        "  ✓ completed",
+        "✓ call",
+        "✓ last",
+        "✓ completed",
+    ];
+    let mut rest = said.out.as_str();
+    for line in lines {
+        let at = rest.find(line).unwrap_or_else(|| panic!("{line}\n{}", said.out));
+        rest = &rest[at + line.len()..];
+    }
+    project.write("stubs.yaml", "call/build: {exit_code: 7}\n");
+    let stubbed = ["run", "parent", "--dry-run", "--stubs", "stubs.yaml"];
+    project
+        .abide(&stubbed)
+        .expect(5)
+        .says("  ✗ build")
+        .says("the ability that it called failed: step `build` failed: it exited with code 7");
+    project.write("stubs.yaml", "call: {stdout: shipped}\n");
+    let said = project.abide(&stubbed).expect(0);
+    assert!(!said.out.contains("build"), "a stub stands for the whole of it: {}", said.out);
+    project.write("stubs.yaml", "call/biuld: {exit_code: 7}\nfirst/build: {exit_code: 7}\n");
+    project
+        .abide(&stubbed)
+        .expect(2)
+        .says("`child` has no step `biuld`; did you mean `build`?")
+        .says("step `first` calls no ability");
+    // The walk is only that: to run it, something must execute the agent of the child.
+    project.abide(&["run", "parent"]).expect(9).says("step `ship` of `child` is an agent step");
+    assert!(!project.path("first").exists() && !project.path("eu").exists());
+}
+
+#[test]
 fn a_changed_log_is_noticed_with_its_place() {
     let project = Project::new(&[("release", RELEASE)]);
     project.abide(&["run", "release"]).expect(0);
