@@ -7,6 +7,7 @@
 mod call;
 pub mod driver;
 mod family;
+pub mod history;
 mod log;
 pub mod port;
 mod rerun;

@@ -4,11 +4,12 @@ use crate::read::Reader;
 use crate::yaml::Node;
 use crate::{shape, yaml};
 use abide_core::definition::{
-    AbilityName, AbilitySettings, AgentName, AgentSettings, Config, Enforcement, SecretName, SecretSource,
-    SkillSettings,
+    AbilityName, AbilitySettings, AgentName, AgentSettings, Config, Enforcement, RunSettings, SecretName,
+    SecretSource, SkillSettings,
 };
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::source::{Span, Spanned};
+use abide_core::value::Duration;
 
 /// What came of reading one configuration file.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {
         skills: fields.take(reader, "skills").map(|node| skills(reader, node)).unwrap_or_default(),
         agents: fields.take(reader, "agents").map(|node| agents(reader, node)).unwrap_or_default(),
         secrets: fields.take(reader, "secrets").map(|node| secrets(reader, node)).unwrap_or_default(),
+        runs: fields.take(reader, "runs").map(|node| runs(reader, node)).unwrap_or_default(),
     };
     fields.finish();
     config
@@ -75,6 +77,18 @@ fn skills(reader: &mut Reader<'_>, node: &Node<'_>) -> SkillSettings {
             .take(reader, "directories")
             .map(|node| directories(reader, node))
             .unwrap_or_default(),
+    };
+    fields.finish();
+    settings
+}
+
+fn runs(reader: &mut Reader<'_>, node: &Node<'_>) -> RunSettings {
+    let Some(mut fields) = reader.fields(node, &shape::RUNS, |_| None) else {
+        return RunSettings::default();
+    };
+    let settings = RunSettings {
+        keep: fields.take(reader, "keep").and_then(|node| reader.count(node, 1, RunSettings::MOST)),
+        keep_for: fields.take(reader, "keep_for").and_then(|node| reader.duration(node)),
     };
     fields.finish();
     settings
@@ -165,6 +179,8 @@ pub const OVERRIDES: &[Override] = &[
     Override { variable: "ABIDE_ABILITIES_DIRECTORIES", key: "abilities.directories" },
     Override { variable: "ABIDE_SKILLS_CLAUDE", key: "skills.claude" },
     Override { variable: "ABIDE_SKILLS_DIRECTORIES", key: "skills.directories" },
+    Override { variable: "ABIDE_RUNS_KEEP", key: "runs.keep" },
+    Override { variable: "ABIDE_RUNS_KEEP_FOR", key: "runs.keep_for" },
 ];
 
 /// Reads the overrides from the environment; lists are separated as in `PATH`.
@@ -202,6 +218,16 @@ pub fn overrides(variable: impl Fn(&str) -> Option<String>) -> Reading {
             },
             ("abilities.directories", _) => config.abilities.directories = folders(),
             ("skills.directories", _) => config.skills.directories = folders(),
+            ("runs.keep", _) => {
+                match value.parse().ok().filter(|keep| (1..=RunSettings::MOST).contains(keep)) {
+                    Some(keep) => config.runs.keep = Some(Spanned::new(keep, Span::default())),
+                    None => bad(name, &value, "a whole number from 1 to 1000000"),
+                }
+            }
+            ("runs.keep_for", _) => match Duration::parse(&value) {
+                Ok(time) => config.runs.keep_for = Some(Spanned::new(time, Span::default())),
+                Err(_) => bad(name, &value, "a duration such as 30d"),
+            },
             _ => bad(name, &value, "true or false"),
         }
     }
@@ -215,11 +241,12 @@ mod tests {
     #[test]
     fn a_whole_configuration_is_read() {
         let reading = read(
-            "abilities:\n  enabled: true\n  auto_trigger: true\n  enforcement: strict\n  directories:\n    - .opencode/abilities\nagents:\n  deploy-agent:\n    abilities: [deploy/production, deploy/staging]\nsecrets:\n  token: { env: TOKEN }\nskills: { claude: false }\n",
+            "abilities:\n  enabled: true\n  auto_trigger: true\n  enforcement: strict\n  directories:\n    - .opencode/abilities\nagents:\n  deploy-agent:\n    abilities: [deploy/production, deploy/staging]\nsecrets:\n  token: { env: TOKEN }\nskills: { claude: false }\nruns: { keep: 500, keep_for: 90d }\n",
         );
         assert_eq!(reading.problems, []);
         assert_eq!(reading.config.abilities.directories[0].value, ".opencode/abilities");
         assert_eq!(reading.config.secrets[0].1.value, SecretSource::Env("TOKEN".into()));
+        assert_eq!(reading.config.runs.keep.unwrap().value, 500);
         assert_eq!(read("").problems, []);
     }
 
@@ -237,6 +264,8 @@ mod tests {
             "ABIDE_ABILITIES_ENABLED" => Some("maybe".into()),
             "ABIDE_SKILLS_CLAUDE" => Some("0".into()),
             "ABIDE_ABILITIES_DIRECTORIES" => Some("a:b".into()),
+            "ABIDE_RUNS_KEEP" => Some("none".into()),
+            "ABIDE_RUNS_KEEP_FOR" => Some("90d".into()),
             _ => None,
         });
         let messages: Vec<&str> = reading.problems.iter().map(|problem| problem.message.as_str()).collect();
@@ -244,10 +273,12 @@ mod tests {
             messages,
             [
                 "ABIDE_ABILITIES_ENABLED=maybe is not true or false",
-                "ABIDE_ABILITIES_ENFORCEMENT=hard is not one of strict, normal, loose"
+                "ABIDE_ABILITIES_ENFORCEMENT=hard is not one of strict, normal, loose",
+                "ABIDE_RUNS_KEEP=none is not a whole number from 1 to 1000000",
             ]
         );
         assert!(!reading.config.skills.claude.unwrap().value);
         assert_eq!(reading.config.abilities.directories.len(), 2);
+        assert_eq!(reading.config.runs.keep_for.unwrap().value, Duration::parse("90d").unwrap());
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::Stop;
 use crate::leases;
 use abide_engine::port::{
-    Appended, HeadPlace, Lease, NO_HASH, NewEvent, StoreError, Stored, StreamHead, link, verify,
+    Appended, Extent, HeadPlace, Lease, NO_HASH, NewEvent, StoreError, Stored, StreamHead, link, verify,
 };
 use rusqlite::{Connection, Error, ErrorCode, OptionalExtension as _, Row};
 use std::ops::Range;
@@ -186,6 +186,13 @@ pub(crate) fn heads(
             .collect::<Result<_, _>>()?,
     };
     Ok(heads)
+}
+
+pub(crate) fn extent(connection: &Connection) -> Result<Extent, Stop> {
+    // Both are answered by the index alone.
+    Ok(connection
+        .prepare_cached("SELECT count(*), (SELECT min(changed_at) FROM streams) FROM streams")?
+        .query_row((), |row| Ok(Extent { streams: row.get(0)?, oldest: row.get(1)? }))?)
 }
 
 pub(crate) fn save_snapshot(connection: &Connection, stream: &str, seq: u64, data: &str) -> Result<(), Stop> {

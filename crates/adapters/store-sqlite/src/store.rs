@@ -9,7 +9,7 @@ use crate::readers::{Readers, pause};
 use crate::watch::{Poller, Watch};
 use crate::writer::{Reach, Writer};
 use abide_engine::port::{
-    Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
 use std::ops::Range;
 use std::path::Path;
@@ -108,6 +108,10 @@ impl Store for SqliteStore {
 
     async fn heads(&self, after: Option<&HeadPlace>, most: usize) -> Result<Vec<StreamHead>, StoreError> {
         self.readers.read(|connection| events::heads(connection, after, most))
+    }
+
+    async fn extent(&self) -> Result<Extent, StoreError> {
+        self.readers.read(events::extent)
     }
 
     async fn forget(&self, stream: &str) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 
 use super::{AbilityName, AgentName, Enforcement, SecretName};
 use crate::source::Spanned;
+use crate::value::Duration;
 
 /// What the user configured; what is not set has a default at the place that uses it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,6 +15,8 @@ pub struct Config {
     pub agents: Vec<(Spanned<AgentName>, AgentSettings)>,
     /// Where secrets come from.
     pub secrets: Vec<(Spanned<SecretName>, Spanned<SecretSource>)>,
+    /// How long runs are kept.
+    pub runs: RunSettings,
 }
 
 /// How abilities are found and enforced.
@@ -27,6 +30,22 @@ pub struct AbilitySettings {
     pub enforcement: Option<Spanned<Enforcement>>,
     /// More folders with abilities, after the project's and the user's.
     pub directories: Vec<Spanned<String>>,
+}
+
+/// How long runs are kept.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunSettings {
+    /// How many, those that others call included.
+    pub keep: Option<Spanned<u32>>,
+    /// For how long after their last event.
+    pub keep_for: Option<Spanned<Duration>>,
+}
+
+impl RunSettings {
+    /// How many runs are kept when nothing is said.
+    pub const KEEP: u32 = 10_000;
+    /// How many may be kept at most.
+    pub const MOST: u32 = 1_000_000;
 }
 
 /// How skills are found.
@@ -72,6 +91,8 @@ impl Config {
         abilities.directories.splice(0..0, over.abilities.directories);
         self.skills.claude = over.skills.claude.or(self.skills.claude.take());
         self.skills.directories.splice(0..0, over.skills.directories);
+        self.runs.keep = over.runs.keep.or(self.runs.keep.take());
+        self.runs.keep_for = over.runs.keep_for.or(self.runs.keep_for.take());
         for (name, settings) in over.agents {
             match self.agents.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => {

@@ -16,7 +16,7 @@ mod validation;
 
 pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
 pub use agent::{AgentProfile, Permission, PermissionAction, ToolGrant};
-pub use config::{AbilitySettings, AgentSettings, Config, SecretSource, SkillSettings};
+pub use config::{AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SkillSettings};
 pub use input::{Broken, Input, InputType, Rules};
 pub use name::{AbilityName, AgentName, BadName, InputName, SecretName, SkillName, StepId};
 pub use pattern::{BadPattern, Pattern};

@@ -454,6 +454,10 @@ pub(crate) fn summary(run: &Run) -> String {
         ("by".to_owned(), text(&run.created.by)),
         ("session".to_owned(), run.created.session.as_deref().map_or(Value::Null, text)),
         ("parent".to_owned(), run.created.parent.as_ref().map_or(Value::Null, |(run, _)| text(run.as_str()))),
+        (
+            "rerun_of".to_owned(),
+            run.created.rerun_of.as_ref().map_or(Value::Null, |(run, _)| text(run.as_str())),
+        ),
         ("error".to_owned(), error),
     ])
     .to_string()

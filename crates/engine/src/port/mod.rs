@@ -14,6 +14,6 @@ pub use clock::Clock;
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
 pub use runner::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker};
 pub use store::{
-    Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
 pub use workspace::{Definition, FoundTexts, Workspace, WorkspaceError};

@@ -56,6 +56,15 @@ pub struct StreamHead {
     pub summary: String,
 }
 
+/// How much a store holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extent {
+    /// How many streams there are.
+    pub streams: u64,
+    /// When the stream changed that changed longest ago.
+    pub oldest: Option<i64>,
+}
+
 /// Where a page of heads ended; the next one begins after it.
 ///
 /// The time alone would not do: streams that changed in the same millisecond would be left out or told twice.
@@ -221,10 +230,13 @@ pub trait Store: Send + Sync + 'static {
         most: usize,
     ) -> impl Future<Output = Result<Vec<StreamHead>, StoreError>> + Send;
 
+    /// Returns how much there is, without reading it: cheap enough to ask after every run.
+    fn extent(&self) -> impl Future<Output = Result<Extent, StoreError>> + Send;
+
     /// Removes a stream with everything that belongs to it, whoever drives it; [`StoreError::Unknown`] without one.
     ///
     /// The log goes last and at once: a crash on the way leaves a stream that can be forgotten again, with its
-    /// outputs partly gone.
+    /// outputs partly gone. What it took is used again by what comes after it.
     fn forget(&self, stream: &str) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Keeps a snapshot of what the events up to `seq` amount to; it replaces an older one, never a newer one.

@@ -21,6 +21,7 @@ pub static CONFIG: Record = Record {
             Shape::Map(WORD, &Shape::Record(&SECRET_SOURCE)),
             "Where secrets come from, by name; a step takes one with `env: { TOKEN: { secret: name } }`.",
         ),
+        Key::optional("runs", Shape::Record(&RUNS), "How long runs are kept."),
     ]],
 };
 
@@ -64,6 +65,23 @@ pub static SKILLS: Record = Record {
             Shape::OneOrMany(&Shape::Text),
             "More folders with skills; relative to the project's root, `~/` is the home folder.",
         ),
+    ]],
+};
+
+/// How long runs are kept.
+pub static RUNS: Record = Record {
+    name: "runs",
+    doc: "How long runs are kept. What is over is forgotten with its outputs when a run ends; what is not over never is.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional(
+            "keep",
+            Shape::Int(1, 1_000_000),
+            "How many runs are kept, those that others call included; the ones that changed longest ago go first.",
+        )
+        .default("10000"),
+        Key::optional("keep_for", Shape::Duration, "How long a run is kept after its last event.")
+            .default("for ever"),
     ]],
 };
 

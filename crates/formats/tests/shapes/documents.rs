@@ -90,6 +90,7 @@ contexts! {
     CONFIG, Config, [], |record| record;
     ABILITIES, Config, ["abilities"], |record| map([("abilities", record)]);
     SKILLS, Config, ["skills"], |record| map([("skills", record)]);
+    RUNS, Config, ["runs"], |record| map([("runs", record)]);
     AGENT_SETTINGS, Config, ["agents", "a"], |record| map([("agents", map([("a", record)]))]);
     SECRET_SOURCE, Config, ["secrets", "a"], |record| map([("secrets", map([("a", record)]))]);
     AGENT, Agent, [], |record| record;

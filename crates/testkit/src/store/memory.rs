@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::state::State;
 use crate::ManualClock;
 use abide_engine::port::{
-    Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -77,6 +77,12 @@ impl Store for MemoryStore {
             after.is_none_or(|place| (head.changed_at, &head.stream) < (place.changed_at, &place.stream))
         };
         Ok(self.state().heads().into_iter().filter(is_after).take(most).collect())
+    }
+
+    async fn extent(&self) -> Result<Extent, StoreError> {
+        let heads = self.state().heads();
+        let oldest = heads.iter().map(|head| head.changed_at).min();
+        Ok(Extent { streams: heads.len() as u64, oldest })
     }
 
     async fn forget(&self, stream: &str) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use crate::{Exit, Failure};
 use abide_core::event::{Event, LossDecision, RunId, Timestamp};
 use abide_core::run::{Command, RunStatus};
 use abide_engine::driver::DriveError;
+use abide_engine::history;
 use abide_engine::port::{Clock as _, Signal, StoreError};
 use abide_engine::service::{self, ServiceError};
 use std::time::Duration;
@@ -70,6 +71,10 @@ pub(super) async fn drive(
     let rest = shown.screen.end();
     session.print(&rest)?;
     let status = status.map_err(|failure| failure.during(&id))?;
+    if status.is_final() {
+        // The run is over, whatever comes of this; the next one tries again.
+        let _ = history::prune(driver.store(), &SystemClock, runs::limits(session), &id).await;
+    }
     if status == RunStatus::Interrupted {
         session.say(&format!("\na step was interrupted in the middle, and nobody knows how far it came\n  abide resume {id} --rerun   runs it again\n  abide resume {id} --fail    counts it as failed\n"))?;
     } else if interrupts > 1 && !status.is_final() {

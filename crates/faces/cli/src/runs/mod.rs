@@ -24,9 +24,11 @@ pub(crate) use workspace::LocalWorkspace;
 
 use crate::session::Session;
 use crate::{Exit, Failure};
+use abide_core::definition::RunSettings;
 use abide_core::run::RunStatus;
 use abide_engine::LoadError;
 use abide_engine::driver::{Driver, Observer};
+use abide_engine::history::Limits;
 use abide_engine::port::{Clock as _, Holder, StoreError};
 use abide_engine::service::ServiceError;
 use abide_process::LocalProcess;
@@ -64,6 +66,13 @@ pub(crate) fn driver(session: &Session<'_>, store: SqliteStore, observer: Arc<dy
     let workspace = LocalWorkspace::new(session, Arc::clone(&process));
     let ports = (Arc::new(store), process, Arc::new(workspace), Arc::new(SystemClock));
     Driver::new(ports, holder(), crash::armed(session, observer), Arc::new(is_dead))
+}
+
+/// Returns how long runs are kept.
+pub(crate) fn limits(session: &Session<'_>) -> Limits {
+    let settings = session.configuration().config.runs;
+    let keep = settings.keep.map_or(RunSettings::KEEP, |keep| keep.value);
+    Limits { keep: keep.into(), keep_for: settings.keep_for.map(|time| time.value.time()) }
 }
 
 /// Runs something asynchronous to its end.

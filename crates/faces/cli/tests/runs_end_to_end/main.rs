@@ -3,5 +3,6 @@
 
 mod answering;
 mod driving;
+mod keeping;
 mod looking;
 mod support;

@@ -4,7 +4,7 @@ use super::leasing::{alive, holder};
 use super::outputs::key;
 use super::{Subject, append, assert_refused, event, kinds};
 use crate::ManualClock;
-use abide_engine::port::{Store as _, StoreError};
+use abide_engine::port::{Extent, Store as _, StoreError};
 
 /// Nothing of a forgotten stream is found, other streams are untouched, and its name can be used again.
 pub async fn a_forgotten_stream_leaves_nothing(subject: impl Subject, _: ManualClock) {
@@ -38,6 +38,24 @@ pub async fn a_forgotten_stream_is_lost_to_its_driver(subject: impl Subject, _: 
     store.lease("s", &holder("bob"), 0, 100, &alive).await.unwrap();
     let late = store.append("s", 0, Some(&lease), vec![event("b")], String::new()).await;
     assert_refused!(late, StoreError::LeaseLost(_));
+}
+
+/// How many streams there are, and when the one changed that changed longest ago, is known without reading them.
+pub async fn the_extent_follows_what_is_there(subject: impl Subject, clock: ManualClock) {
+    let store = subject.open();
+    assert_eq!(store.extent().await.unwrap(), Extent::default());
+    let begin = clock.now();
+    for stream in ["a", "b", "c"] {
+        append(&store, stream, 0, &["first"]).await.unwrap();
+        clock.set(clock.now() + 10);
+    }
+    assert_eq!(store.extent().await.unwrap(), Extent { streams: 3, oldest: Some(begin) });
+    append(&store, "a", 1, &["second"]).await.unwrap();
+    assert_eq!(store.extent().await.unwrap(), Extent { streams: 3, oldest: Some(begin + 10) });
+    // Who waits for a stream that has no events yet does not count.
+    store.lease("d", &holder("ada"), 0, 100, &alive).await.unwrap();
+    store.forget("b").await.unwrap();
+    assert_eq!(store.extent().await.unwrap(), Extent { streams: 2, oldest: Some(begin + 20) });
 }
 
 /// Outputs of any size are forgotten with their stream.

@@ -116,7 +116,7 @@ macro_rules! store_contract {
             heads: a_head_says_what_is_known, heads_come_newest_first, heads_of_one_moment_are_paged_without_loss;
             snapshots: the_newest_snapshot_stays, a_snapshot_needs_its_events;
             forgetting: a_forgotten_stream_leaves_nothing, a_forgotten_stream_is_lost_to_its_driver,
-                large_outputs_are_forgotten_too;
+                the_extent_follows_what_is_there, large_outputs_are_forgotten_too;
             outputs: bytes_come_back_exactly, many_small_writes_are_one_output, outputs_are_kept_apart,
                 an_output_needs_its_stream, calls_that_overlap_keep_whole_pieces;
             leasing: a_lease_is_for_one, renewing_keeps_the_generation, an_ended_lease_is_taken_over,
