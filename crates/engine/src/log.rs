@@ -89,6 +89,27 @@ pub(crate) async fn catch_up<S: Store>(store: &S, loaded: &mut Loaded) -> Result
     }
 }
 
+/// Reads events of a run that lie in a range of positions.
+pub(crate) async fn events_between<S: Store>(
+    store: &S,
+    id: &RunId,
+    positions: std::ops::Range<u64>,
+) -> Result<Vec<Event>, LoadError> {
+    let mut events = Vec::new();
+    let mut next = positions.start;
+    while next < positions.end {
+        let page = store.read(id.as_str(), next..positions.end.min(next + PAGE)).await?;
+        if page.is_empty() {
+            break;
+        }
+        next += page.len() as u64;
+        for stored in page {
+            events.push(parse(id, stored.seq, &stored.kind, &stored.data)?);
+        }
+    }
+    Ok(events)
+}
+
 pub(crate) fn parse(run: &RunId, seq: u64, kind: &str, data: &str) -> Result<Event, LoadError> {
     abide_formats::event::read(kind, data).map_err(|source| LoadError::Event {
         run: run.to_string(),

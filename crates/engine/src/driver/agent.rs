@@ -2,6 +2,7 @@
 
 use super::attempt::{Channels, masked};
 use super::capture::Channel;
+use super::evidence::proven;
 use super::hook::cancelled;
 use super::{Driver, Stop, mark};
 use crate::port::{
@@ -51,6 +52,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let task = self.task(run, key, attempt, assignment, deadline, &masker)?;
         let folder = task.folder.clone();
         let channels = Channels::new(&masker, wanted);
+        self.ours(&run.id).await;
         let (listener, said) = self.listener(run, key, attempt, &channels);
         let answer = self.executed(&*runner, task, listener, stop.clone()).await;
         let rest = channels.with(Stream::Stderr, Channel::end);
@@ -90,6 +92,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             }
             _ => Vec::new(),
         };
+        let end = proven(run, key, end, &missing, &stop);
         let missing = missing.iter().map(|text| masked(&masker, text)).collect();
         Ok(Observation { end, result, missing })
     }

@@ -3,7 +3,7 @@
 use super::agent::Assignment;
 use super::beside::scripts_beside;
 use super::capture::{Channel, Wanted};
-use super::evidence::validation;
+use super::evidence::{proven, validation};
 use super::hook::{cancelled, variable};
 use super::{Driver, Report, Stop, left, mark};
 use crate::port::{Clock, Ending, Line, OutputKey, Process, Spec, Store, Stream, Variable, Workspace};
@@ -41,9 +41,13 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 Ok(Work::Script(work)) => driver.script(&run, &key, attempt, work, deadline, stop).await,
                 Ok(Work::Child(work)) => {
                     match driver.child(&run, &key, attempt, work, deadline, stop).await {
-                        Some(observation) => observation,
-                        None => {
+                        Ok(Some(observation)) => observation,
+                        Ok(None) => {
                             let _ = reports.send(Report::ChildWaits(key));
+                            return;
+                        }
+                        Err(error) => {
+                            let _ = reports.send(Report::ChildBroke(Box::new(error)));
                             return;
                         }
                     }
@@ -96,6 +100,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             Ok(wanted) => wanted,
             Err(reason) => return not_started(reason),
         };
+        self.ours(&run.id).await;
         let longest = left(deadline, self.clock.now());
         let mark = mark(&run.id, key, attempt);
         let in_project = |word: &str| {
@@ -126,6 +131,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         if let ProcessEnd::Exited(_) = end {
             missing = self.all_missing(run, key, attempt, &channels, &mut result, &folder, &stop).await;
         }
+        let end = proven(run, key, end, &missing, &stop);
         let missing = missing.iter().map(|text| masked(&masker, text)).collect();
         Observation { end, result, missing }
     }

@@ -6,7 +6,7 @@ use super::hook::cancelled;
 use super::{Stop, mark};
 use crate::port::{Clock, Ending, Process, Store, Workspace};
 use abide_core::definition::{StepKind, Validation};
-use abide_core::event::{StepKey, StepResult};
+use abide_core::event::{ProcessEnd, StepKey, StepResult};
 use abide_core::run::{Run, RunScope};
 use abide_core::value::Value;
 use std::path::Path;
@@ -27,6 +27,21 @@ pub(super) fn validation(kind: &StepKind) -> Option<&Validation> {
 /// Returns the mark of a command of the evidence of an attempt.
 pub(super) fn check_mark(attempt: &str, index: usize) -> String {
     format!("{attempt}/check{index}")
+}
+
+/// Returns how an attempt ended once its evidence was looked at.
+///
+/// A command of the evidence that was ended by us has proved nothing, neither way.
+pub(super) fn proven(
+    run: &Run,
+    key: &StepKey,
+    end: ProcessEnd,
+    missing: &[String],
+    stop: &Stop,
+) -> ProcessEnd {
+    let rules = run.position(key.step.as_str()).and_then(|step| validation(&run.step(step).kind));
+    let looks = rules.is_some_and(|rules| !rules.check.is_empty());
+    if looks && !missing.is_empty() && stop.borrow().is_some() { ProcessEnd::Cancelled } else { end }
 }
 
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
@@ -74,6 +89,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             result.json = abide_formats::json::parse(result.output.text.trim()).ok();
         }
         for (index, command) in rules.check.iter().enumerate() {
+            self.ours(&run.id).await;
             let mark = check_mark(&mark(&run.id, key, attempt), index);
             let spec = run
                 .check_command(key, command, &secrets)

@@ -1,6 +1,6 @@
 //! Hooks: scripts beside an ability that run before its steps and after them.
 
-use super::{Driver, Report, Stop};
+use super::{Driver, Halt, Report, Stop};
 use crate::port::{Cancel, Clock, Ending, Process, ProcessError, Signal, Spec, Store, Variable, Workspace};
 use abide_core::event::{HookKey, HookPhase, RunId};
 use abide_core::run::Run;
@@ -24,13 +24,17 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let driver = self.clone();
         let reports = reports.clone();
         let stop = stop.clone();
+        let id = run.id.clone();
         tasks.spawn(async move {
+            driver.ours(&id).await;
             let error = match spec {
-                Ok(spec) => driver.run_hook(spec, stop).await,
+                Ok(spec) => driver.run_hook(spec, stop.clone()).await,
                 Err(error) => Some(error),
             };
+            let is_left = error.is_some() && matches!(*stop.borrow(), Some(Halt::Leave(_)));
+            let report = if is_left { Report::HookLeft } else { Report::Hook(hook, error) };
             // The driver that waits for it may be gone; then nobody needs to know.
-            let _ = reports.send(Report::Hook(hook, error));
+            let _ = reports.send(report);
         });
     }
 
@@ -119,7 +123,7 @@ impl Cancel for Cancelled {
     async fn signal(&mut self) -> Signal {
         loop {
             let asked = *self.stop.borrow_and_update();
-            if let Some(signal) = asked.map(super::Halt::signal)
+            if let Some(signal) = asked.map(Halt::signal)
                 && self.told != Some(signal)
             {
                 self.told = Some(signal);

@@ -134,6 +134,8 @@ impl DriveFailure {
             }
             Self::Drive(DriveError::Store(error)) => runs::store_failure(error).resume(id),
             Self::Drive(DriveError::Load(error)) => runs::load_failure(error),
+            Self::Drive(error @ DriveError::Secrets { .. }) => Failure::new(Exit::Usage, error.to_string())
+                .help(format!("`abide resume {id}` asks for them, or takes `-i name=value`")),
             Self::Drive(error @ DriveError::Refused(..)) => Failure::new(Exit::System, error.to_string()),
             Self::Service(error) => runs::service_failure(error),
         }
