@@ -10,5 +10,6 @@ pub mod reading;
 pub mod runner;
 pub mod simulation;
 pub mod store;
+pub mod twin;
 
 pub use clock::{ManualClock, RealClock};

@@ -69,6 +69,9 @@ fn step(chance: &mut Chance, index: usize, children: bool) -> Vec<String> {
     }
     let calls = children && chance.percent(15);
     fields.push(if calls { format!("workflow: {CHILD}") } else { "run: x".to_owned() });
+    if !calls && chance.percent(12) {
+        fields.push(format!("validation: {{ check: [{}] }}", chance.one(&["y", "y, z"])));
+    }
     if chance.percent(60) {
         fields.push(format!("on_failure: {}", chance.one(&["stop", "continue", "retry", "retry", "ask"])));
         fields.push(format!("max_retries: {}", chance.within(0..4)));

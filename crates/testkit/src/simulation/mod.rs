@@ -1,11 +1,12 @@
 //! Random runs, each of them replayable from one number.
 //!
 //! A seed makes an ability ([`ability()`]), lets things happen to it and breaks what can break: [`machine`] plays the
-//! pure machine alone. What must hold whatever happens is
+//! pure machine alone, [`driven`] the real driver on twins of its ports. What must hold whatever happens is
 //! written once, in [`laws`].
 
 mod ability;
 mod chance;
+pub mod driven;
 pub mod laws;
 pub mod machine;
 mod world;

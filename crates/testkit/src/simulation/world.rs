@@ -66,15 +66,23 @@ pub(super) fn human(chance: &mut Chance, run: &Run, now: Timestamp) -> Option<Co
 
 /// Returns what brings a run nearer to its end, if something from outside can: everybody is helpful.
 pub(super) fn kindly(run: &Run, now: Timestamp) -> Option<Command> {
-    if run.status() == abide_core::run::RunStatus::AwaitingPlan {
-        return Some(Command::AnswerPlan { by: "eve".into(), approved: true, comment: None });
-    }
     if let Some(hook) = run.hook_in_flight() {
         return Some(Command::HookEnded { hook: hook.clone(), error: None });
     }
     if let Some((key, attempt)) = run.in_flight().into_iter().next() {
         let end = if run.ending.is_some() { ProcessEnd::Cancelled } else { ProcessEnd::Exited(0) };
         return Some(ended(key, attempt, end, "ready", Vec::new(), now));
+    }
+    kind_answer(run, now)
+}
+
+/// Returns what somebody helpful does for a run, if it waits for a human.
+pub(super) fn kind_answer(run: &Run, now: Timestamp) -> Option<Command> {
+    if run.status() == abide_core::run::RunStatus::AwaitingPlan && run.ending.is_none() {
+        return Some(Command::AnswerPlan { by: "eve".into(), approved: true, comment: None });
+    }
+    if run.ending.is_some() {
+        return None;
     }
     if let Some(key) = run.lost().into_iter().next() {
         return Some(Command::Resolve { key, by: "eve".into(), decision: LossDecision::Rerun });
