@@ -4,7 +4,7 @@ use super::host::Host;
 use super::stage::Stage;
 use crate::store::MemoryStore;
 use abide_engine::port::{
-    Appended, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -147,6 +147,10 @@ impl Store for FaultyStore {
 
     async fn heads(&self, after: Option<&HeadPlace>, most: usize) -> Result<Vec<StreamHead>, StoreError> {
         self.call(false, |inner| now(inner.heads(after, most))).await
+    }
+
+    async fn extent(&self) -> Result<Extent, StoreError> {
+        self.call(false, |inner| now(inner.extent())).await
     }
 
     async fn forget(&self, stream: &str) -> Result<(), StoreError> {
