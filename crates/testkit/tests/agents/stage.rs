@@ -4,7 +4,7 @@ use abide_core::event::{RunId, StepKey};
 use abide_core::run::{Command, Run};
 use abide_core::value::Value;
 use abide_core::view::status::step_lines;
-use abide_engine::driver::{Driver, Nobody};
+use abide_engine::driver::{Driver, Nobody, Observer};
 use abide_engine::port::{
     Cancel, Clock, Ending, Holder, Process, ProcessError, Runner, Runners, Sink, Spec, Variable,
 };
@@ -78,13 +78,23 @@ pub(crate) fn driver<C: Clock>(
     clock: C,
     runner: Arc<dyn Runner>,
 ) -> (TestDriver<C>, Arc<SqliteStore>) {
+    driver_for(project, clock, runner, Arc::new(Nobody))
+}
+
+/// Puts a driver together that somebody watches.
+pub(crate) fn driver_for<C: Clock>(
+    project: &Project,
+    clock: C,
+    runner: Arc<dyn Runner>,
+    observer: Arc<dyn Observer>,
+) -> (TestDriver<C>, Arc<SqliteStore>) {
     let settings = Settings::new(|| RealClock::default().now().0);
     let store = Arc::new(SqliteStore::open(&project.root().join(".abide/state/log.db"), settings).unwrap());
     let process = StandIns { process: LocalProcess::new(), bin: project.root().join("bin") };
     let workspace = FolderWorkspace::new(project.root(), Vec::new());
     let ports = (Arc::clone(&store), Arc::new(process), Arc::new(workspace), Arc::new(clock));
     let holder = Holder { name: "test".to_owned(), process: std::process::id() };
-    let driver = Driver::new(ports, holder, Arc::new(Nobody), Arc::new(|_| false));
+    let driver = Driver::new(ports, holder, observer, Arc::new(|_| false));
     (driver.with_runners(Runners::default().with("scripted", runner)), store)
 }
 
