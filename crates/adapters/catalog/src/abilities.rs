@@ -42,9 +42,27 @@ pub(crate) struct File {
     pub(crate) problems: Vec<Diagnostic>,
 }
 
-/// What is remembered of the files of each folder, so that only changed ones are read again.
+/// What is remembered of each folder, so that only changed files are read again.
 #[derive(Debug, Default)]
-pub(crate) struct Cache(HashMap<PathBuf, Vec<(PathBuf, Known)>>);
+pub(crate) struct Cache(HashMap<PathBuf, Remembered>);
+
+/// What is remembered of one folder.
+#[derive(Debug, Default)]
+struct Remembered {
+    files: Vec<(PathBuf, Known)>,
+    /// The folders below it, itself included.
+    folders: Vec<PathBuf>,
+}
+
+impl Cache {
+    /// Returns every file and folder that was looked at, those that turned out to hold nothing included.
+    pub(crate) fn looked_at(&self) -> impl Iterator<Item = &Path> {
+        self.0.values().flat_map(|remembered| {
+            let files = remembered.files.iter().map(|(path, _)| path.as_path());
+            files.chain(remembered.folders.iter().map(PathBuf::as_path))
+        })
+    }
+}
 
 /// What is known of a file: an ability, or that it is none.
 #[derive(Debug, Clone)]
@@ -91,7 +109,8 @@ pub(crate) fn read_folder(folder: &Folder, cache: &mut Cache) -> Contents {
             .help("keep only abilities in this folder, or name a smaller one in `abilities.directories`");
         contents.problems.push((folder.path.clone(), problem));
     }
-    let before: HashMap<PathBuf, Known> = cache.0.remove(&folder.path).into_iter().flatten().collect();
+    let before = cache.0.remove(&folder.path).unwrap_or_default();
+    let before: HashMap<PathBuf, Known> = before.files.into_iter().collect();
     let unchanged = |path: &PathBuf| {
         let known = before.get(path)?;
         (known.stamp.is_some() && known.stamp == stamp(path)).then(|| known.clone())
@@ -109,7 +128,7 @@ pub(crate) fn read_folder(folder: &Folder, cache: &mut Cache) -> Contents {
             now.push((path, known));
         }
     }
-    cache.0.insert(folder.path.clone(), now);
+    cache.0.insert(folder.path.clone(), Remembered { files: now, folders: walked.folders });
     contents
 }
 

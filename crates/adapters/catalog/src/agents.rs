@@ -1,13 +1,13 @@
 //! Agent profiles, wherever the clients keep them.
 
 use crate::file::read_text;
-use crate::walk::walk;
+use crate::walk::{Walked, walk};
 use crate::{Configuration, Origin, Place};
 use abide_core::definition::AgentProfile;
 use abide_core::diagnostic::Diagnostic;
 use abide_formats::agent;
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// One agent, from a profile or from the configuration.
@@ -50,7 +50,7 @@ pub(crate) fn agents(place: &Place, configuration: &Configuration) -> Vec<AgentE
     let mut agents: Vec<AgentEntry> = Vec::new();
     let mut known = HashSet::new();
     for (folder, origin) in folders(place).into_iter().filter(|(folder, _)| folder.is_dir()) {
-        for path in walk(&folder, is_profile, |name| !name.starts_with('.')).files {
+        for path in profiles(&folder).files {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let (profile, problems) = match read_text(&path) {
                 Ok(text) => {
@@ -73,6 +73,20 @@ pub(crate) fn agents(place: &Place, configuration: &Configuration) -> Vec<AgentE
         }
     }
     agents
+}
+
+/// Returns the files and folders that are looked at below a folder of profiles.
+pub(crate) fn looked_at(folder: &Path) -> Vec<PathBuf> {
+    if !folder.is_dir() {
+        return Vec::new();
+    }
+    let mut walked = profiles(folder);
+    walked.files.append(&mut walked.folders);
+    walked.files
+}
+
+fn profiles(folder: &Path) -> Walked {
+    walk(folder, is_profile, |name| !name.starts_with('.'))
 }
 
 /// A Markdown file that is not about the folder itself.

@@ -9,6 +9,7 @@ use abide_core::definition::check::{self, Call, World};
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_formats::ability::{self, Reading};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The definitions that apply to one place.
@@ -93,6 +94,21 @@ impl Catalog {
         listing.abilities.sort_by(|one, other| one.name.cmp(&other.name));
         self.check(&mut listing);
         listing
+    }
+
+    /// Returns everything whose change could change what the last scan found, what does not exist yet included.
+    pub fn sources(&self, listing: &Listing) -> Vec<PathBuf> {
+        let mut sources: Vec<PathBuf> = Configuration::candidates(&self.place).collect();
+        sources.extend(self.place.project_folders().into_iter().map(|folder| folder.join(".git")));
+        sources.extend(listing.folders.iter().map(|folder| folder.path.clone()));
+        sources.extend(self.cache.looked_at().map(Path::to_path_buf));
+        for (folder, _) in agents::folders(&self.place) {
+            sources.extend(agents::looked_at(&folder));
+            sources.push(folder);
+        }
+        sources.sort_unstable();
+        sources.dedup();
+        sources
     }
 
     /// Reads one ability in full, for showing it or running it.

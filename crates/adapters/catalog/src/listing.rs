@@ -2,7 +2,7 @@
 
 use crate::{Origin, Place};
 use abide_core::definition::check::{References, Signature};
-use abide_core::definition::{Ability, Enforcement, StepType};
+use abide_core::definition::{Ability, AgentName, Enforcement, Protect, StepType};
 use abide_core::diagnostic::{Diagnostic, nearest};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,6 +89,10 @@ pub struct Summary {
     pub enforcement: Option<Enforcement>,
     /// What it names outside itself.
     pub references: References,
+    /// The calls that only a run of it may make.
+    pub protects: Vec<Protect>,
+    /// The only agents that may run it, if it says so.
+    pub agents: Vec<AgentName>,
 }
 
 impl Summary {
@@ -100,6 +104,11 @@ impl Summary {
             signature: Signature::of(ability),
             enforcement: ability.settings.enforcement.as_ref().map(|level| level.value),
             references: References::of(ability),
+            protects: ability.protects.iter().map(|protect| protect.value.clone()).collect(),
+            agents: match &ability.exclusive_agent {
+                Some(only) => vec![only.value.clone()],
+                None => ability.compatible_agents.iter().map(|agent| agent.value.clone()).collect(),
+            },
         }
     }
 }

@@ -15,6 +15,8 @@ const MOST_NAMES: usize = 1_000_000;
 pub(crate) struct Walked {
     /// The candidates, folder by folder, each in the order of its names.
     pub(crate) files: Vec<PathBuf>,
+    /// The folders that were read, in which more could appear.
+    pub(crate) folders: Vec<PathBuf>,
     /// Folders that could not be read, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
     /// Why the walk ended early, if it did.
@@ -75,6 +77,7 @@ pub(crate) fn walk(root: &Path, wanted: impl Fn(&str) -> bool, entered: impl Fn(
                 _ => {}
             }
         }
+        walked.folders.push(folder);
         if entries > MOST_ENTRIES {
             walked.stopped = Some(Stopped::Entries);
             break;

@@ -5,6 +5,7 @@
 
 mod ability;
 mod agent;
+pub mod attachment;
 pub mod check;
 mod config;
 mod input;

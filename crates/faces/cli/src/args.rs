@@ -98,6 +98,19 @@ pub enum Command {
     Cancel(CancelArguments),
     /// Look at the log of runs, and check that nobody changed it
     Audit(AuditArguments),
+    /// Answer a client's hook about one moment of a session; clients call this, people do not
+    Hook(HookArguments),
+}
+
+/// Arguments of `abide hook`.
+#[derive(Debug, Args)]
+pub struct HookArguments {
+    /// Who asks: `claude`, `opencode` or `codex`
+    #[arg(value_name = "CLIENT")]
+    pub client: String,
+    /// The event, when standard input does not say it
+    #[arg(value_name = "EVENT")]
+    pub event: Option<String>,
 }
 
 /// Arguments of `abide audit`.

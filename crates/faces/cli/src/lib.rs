@@ -8,11 +8,13 @@ pub mod args;
 mod commands;
 mod exit;
 mod failure;
+mod gate;
 pub mod reference;
 mod runs;
 mod session;
 pub mod ui;
 
+pub use commands::hook;
 pub use exit::Exit;
 pub use failure::Failure;
 pub use session::Surroundings;
@@ -82,5 +84,6 @@ fn run(
         Command::Reject(arguments) => commands::answer(&mut session, arguments, commands::Answer::Reject),
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
+        Command::Hook(arguments) => commands::answer_hook(&mut session, arguments),
     }
 }

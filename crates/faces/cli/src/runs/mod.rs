@@ -29,7 +29,7 @@ use abide_core::run::RunStatus;
 use abide_engine::LoadError;
 use abide_engine::driver::{Driver, Observer};
 use abide_engine::history::Limits;
-use abide_engine::port::{Clock as _, Holder, StoreError};
+use abide_engine::port::{Clock as _, Holder, Store as _, StoreError};
 use abide_engine::service::ServiceError;
 use abide_process::LocalProcess;
 use abide_store_sqlite::{Settings, SqliteStore};
@@ -73,6 +73,16 @@ pub(crate) fn limits(session: &Session<'_>) -> Limits {
     let settings = session.configuration().config.runs;
     let keep = settings.keep.map_or(RunSettings::KEEP, |keep| keep.value);
     Limits { keep: keep.into(), keep_for: settings.keep_for.map(|time| time.value.time()) }
+}
+
+/// Returns whether a run that lies in a log is over, as far as that can be read.
+pub(crate) fn is_over(log: &Path, run: &str) -> bool {
+    let Ok(Some(store)) = SqliteStore::find(log, settings()) else { return false };
+    let Ok(Ok(Some(head))) = block_on(store.head(run)) else { return false };
+    let summary = summary(&head);
+    let status = text_of(&summary, "status");
+    let ends = [RunStatus::Completed, RunStatus::Failed, RunStatus::Cancelled, RunStatus::TimedOut];
+    ends.iter().any(|end| status == Some(end.word()))
 }
 
 /// Runs something asynchronous to its end.

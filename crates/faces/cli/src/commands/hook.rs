@@ -1,0 +1,179 @@
+//! `abide hook`: answers a client about one moment of one session.
+//!
+//! Whatever goes wrong here, a client that gets no answer lets its agent go on; so everything ends in an answer: what cannot be
+//! read is denied, what takes too long is denied, and so is what panics.
+
+use crate::args::HookArguments;
+use crate::gate::{gate, situation};
+use crate::session::Session;
+use crate::{Exit, Failure, Surroundings};
+use abide_core::policy::{Client, Files};
+use abide_gate::tickets::{Ticket, canonical};
+use abide_gate::{Family, Gate, SessionId};
+use abide_hooks::answer::{Answer, Spoken};
+use abide_hooks::asked::{self, Asked, LARGEST, Moment};
+use abide_hooks::decide::{Note, decide};
+use std::io::Read;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long an answer may take: less than any client waits.
+const LONGEST: Duration = Duration::from_secs(8);
+
+/// Answers the question on standard input, in the words of the client.
+pub fn hook(
+    surroundings: &Surroundings,
+    client: &str,
+    event: Option<&str>,
+    input: impl Read + Send + 'static,
+) -> Spoken {
+    let Some(client) = named(client) else {
+        return refused(&format!("abide knows no client `{client}`: claude, opencode and codex"));
+    };
+    let (answered, answer) = sync_channel(1);
+    let (surroundings, event) = (surroundings.clone(), event.map(str::to_owned));
+    let worker = std::thread::Builder::new().name("hook".to_owned()).spawn(move || {
+        let spoken = answered_to(&surroundings, client, event.as_deref(), input);
+        // Nobody listens any more when it took too long.
+        let _ = answered.send(spoken);
+    });
+    if let Err(error) = worker {
+        return refused(&format!("abide could not look at this call: {error}"));
+    }
+    match answer.recv_timeout(LONGEST) {
+        Ok(spoken) => spoken,
+        Err(RecvTimeoutError::Timeout) => {
+            refused("abide took too long to look at this call, so it is denied")
+        }
+        Err(RecvTimeoutError::Disconnected) => {
+            refused("abide failed while it looked at this call, so it is denied; `abide doctor` tells more")
+        }
+    }
+}
+
+/// The same for a command line with options; a denial is the exit code that clients take for one.
+pub(crate) fn answer_hook(session: &mut Session<'_>, arguments: &HookArguments) -> Result<Exit, Failure> {
+    let spoken = hook(session.surroundings, &arguments.client, arguments.event.as_deref(), std::io::stdin());
+    session.print(&spoken.out)?;
+    session.say(&spoken.talk)?;
+    Ok(if spoken.exit == Exit::Done.code() { Exit::Done } else { Exit::Usage })
+}
+
+fn named(word: &str) -> Option<Client> {
+    Some(match word {
+        "claude" => Client::ClaudeCode,
+        "opencode" => Client::OpenCode,
+        "codex" => Client::Codex,
+        _ => return None,
+    })
+}
+
+fn refused(why: &str) -> Spoken {
+    Spoken { exit: 2, out: String::new(), talk: format!("{why}\n") }
+}
+
+fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>, input: impl Read) -> Spoken {
+    let mut bytes = Vec::new();
+    if let Err(error) = input.take(LARGEST as u64 + 1).read_to_end(&mut bytes) {
+        return refused(&format!("abide could not read what the client asks: {error}"));
+    }
+    let asked = match asked::read(&String::from_utf8_lossy(&bytes), event) {
+        Ok(asked) => asked,
+        Err(bad) => return refused(&format!("{bad}, so it is denied; `abide doctor` tells more")),
+    };
+    let Some(gate) = gate(surroundings) else {
+        return refused(
+            "abide finds no home folder (HOME is not set), so it cannot tell whether a run is active",
+        );
+    };
+    let now = now();
+    let session = SessionId::new(client, asked.session.clone());
+    let situation = situation(surroundings, &gate, &session, &asked, now);
+    let decision = decide(client, &asked, &situation, &Disk);
+    let noted = match &decision.note {
+        None => Ok(()),
+        Some(Note::Warned) => match situation.active() {
+            Some(active) => gate.warn(&session, &active.run).map_err(|error| error.to_string()),
+            None => Ok(()),
+        },
+        Some(Note::Starts { ability }) => leave_ticket(&gate, client, &asked, ability, now),
+    };
+    match noted {
+        Ok(()) => decision.answer.spoken(client, &asked.moment),
+        Err(error) => Answer::Deny(format!("abide could not note this call, so it is denied: {error}"))
+            .spoken(client, &asked.moment),
+    }
+}
+
+fn leave_ticket(
+    gate: &Gate,
+    client: Client,
+    asked: &Asked,
+    ability: &str,
+    now: SystemTime,
+) -> Result<(), String> {
+    let Moment::BeforeTool(used) = &asked.moment else { return Ok(()) };
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let ticket = Ticket {
+        client: abide_gate::word(client).to_owned(),
+        session: asked.session.clone(),
+        sub_agent: asked.sub_agent.clone(),
+        agent: asked.agent.clone(),
+        ability: ability.to_owned(),
+        arguments: canonical(&used.arguments),
+        at: i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        family: Family::of_this(),
+    };
+    gate.leave(&ticket, u64::from(since.subsec_nanos())).map_err(|error| error.to_string())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a hook is a process of its own, and this is its clock")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// The disk, asked where paths lead.
+struct Disk;
+
+impl Files for Disk {
+    fn real(&self, path: &str) -> Option<String> {
+        // Of a file that is to be made, the folder tells where it will be.
+        let path = Path::new(path);
+        let mut missing = Vec::new();
+        for ancestor in path.ancestors().take(64) {
+            if let Ok(real) = ancestor.canonicalize() {
+                let real = missing.iter().rev().fold(real, |real, name| real.join(name));
+                return real.to_str().map(str::to_owned);
+            }
+            missing.push(ancestor.file_name()?);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_never_ends_or_says_nothing_is_denied() {
+        let surroundings = Surroundings {
+            folder: "/".into(),
+            variables: Vec::new(),
+            terminal: false,
+            terminal_in: false,
+            width: || None,
+        };
+        for (client, text, why) in [
+            ("claude", "", "not JSON"),
+            ("claude", "{}", "no `hook_event_name`"),
+            ("cursor", "{}", "knows no client `cursor`"),
+            ("codex", r#"{"hook_event_name":"Stop","session_id":"s"}"#, "HOME is not set"),
+        ] {
+            let spoken = hook(&surroundings, client, None, text.as_bytes());
+            assert_eq!((spoken.exit, spoken.out.as_str()), (2, ""), "{client} {text}");
+            assert!(spoken.talk.contains(why), "{}", spoken.talk);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A project's definitions, as far as the gate must know them.
+
+use abide_catalog::{Catalog, Configuration, Entry, Place};
+use abide_core::definition::Enforcement;
+use abide_gate::index::{Compiled, GuardedPath, GuardedRole, Index, ReservedCall, Restricted};
+use std::path::{Path, PathBuf};
+
+/// What tells clients to ask the gate, below a project.
+const PROJECT_SETTINGS: [&str; 8] = [
+    ".claude",
+    ".mcp.json",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".codex",
+    ".abide/config.yaml",
+    ".abide/agents",
+];
+/// The same, below the user's home.
+const HOME_SETTINGS: [&str; 3] = [".claude", ".claude.json", ".codex"];
+
+/// Reads every definition of a place; `before` is what was compiled the last time.
+pub(super) fn compile(
+    place: &Place,
+    configuration: Configuration,
+    version: &str,
+    before: Option<&Index>,
+) -> Compiled {
+    let level = configuration.config.abilities.enforcement.as_ref().map(|level| level.value);
+    let configured: Vec<(String, Vec<String>)> = configuration
+        .config
+        .agents
+        .iter()
+        .filter_map(|(name, settings)| {
+            let abilities = settings.abilities.as_ref()?;
+            Some((name.to_string(), abilities.iter().map(|ability| ability.to_string()).collect()))
+        })
+        .collect();
+    let mut catalog = Catalog::open(place.clone(), configuration);
+    let listing = catalog.scan();
+    let mut index = Index {
+        version: version.to_owned(),
+        level: level.map(Enforcement::word).map(str::to_owned),
+        agents: configured,
+        ..Index::default()
+    };
+    for entry in listing.abilities.iter().filter(|entry| entry.shadowed_by.is_none()) {
+        reserve(entry, before, &mut index.reserved);
+        if let Some(summary) = entry.summary.as_ref().filter(|summary| !summary.agents.is_empty()) {
+            let agents = summary.agents.iter().map(ToString::to_string).collect();
+            index.restricted.push(Restricted { ability: entry.name.to_string(), agents });
+        }
+        // Scripts and hooks lie beside an `ability.yaml`.
+        let path = entry.folder().map_or_else(|| entry.path.clone(), Path::to_path_buf);
+        index.guarded.push(GuardedPath { path, role: GuardedRole::Definition });
+    }
+    for agent in catalog.agents() {
+        let known = index.agents.iter().any(|(name, _)| *name == *agent.name);
+        let abilities = agent.profile.and_then(|profile| profile.abilities);
+        if let Some(abilities) = abilities.filter(|_| !known) {
+            let abilities = abilities.iter().map(|ability| ability.to_string()).collect();
+            index.agents.push((agent.name.to_string(), abilities));
+        }
+    }
+    index.guarded.extend(settings(place));
+    Compiled { sources: catalog.sources(&listing), index }
+}
+
+/// Adds what an ability reserves. One that cannot be read now reserves what it did before: breaking a file must not
+/// free what it protects.
+fn reserve(entry: &Entry, before: Option<&Index>, reserved: &mut Vec<ReservedCall>) {
+    match &entry.summary {
+        Some(summary) => reserved.extend(summary.protects.iter().map(|protect| ReservedCall {
+            ability: entry.name.to_string(),
+            pattern: protect.to_string(),
+            file: entry.path.clone(),
+        })),
+        None => {
+            let before = before.into_iter().flat_map(|index| &index.reserved);
+            reserved.extend(before.filter(|call| call.file == entry.path).cloned());
+        }
+    }
+}
+
+fn settings(place: &Place) -> Vec<GuardedPath> {
+    let mut paths: Vec<(PathBuf, GuardedRole)> = Vec::new();
+    for folder in place.project_folders() {
+        paths.extend(PROJECT_SETTINGS.iter().map(|name| (folder.join(name), GuardedRole::Settings)));
+        paths.push((folder.join(".abide/state"), GuardedRole::State));
+    }
+    if let Some(home) = &place.home {
+        paths.extend(HOME_SETTINGS.iter().map(|name| (home.join(name), GuardedRole::Settings)));
+    }
+    if let Some(config) = &place.config_home {
+        paths.push((config.join("opencode"), GuardedRole::Settings));
+        paths.push((config.join("abide"), GuardedRole::Settings));
+    }
+    paths.into_iter().map(|(path, role)| GuardedPath { path, role }).collect()
+}

@@ -1,0 +1,169 @@
+//! What a session of a client is in, put together from the gate's files.
+
+use super::compile::compile;
+use crate::Surroundings;
+use crate::runs;
+use abide_catalog::{Configuration, Place};
+use abide_core::definition::{Enforcement, Protect};
+use abide_core::policy::{self, AgentRights, Guarded, Reserved, Role, Seat, Session, Situation};
+use abide_gate::index::{GuardedPath, Index};
+use abide_gate::sessions::Bound;
+use abide_gate::{Gate, SessionId};
+use abide_hooks::asked::Asked;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Returns what a session is in now.
+pub(crate) fn situation(
+    surroundings: &Surroundings,
+    gate: &Gate,
+    session: &SessionId,
+    asked: &Asked,
+    now: SystemTime,
+) -> Situation {
+    let folder = asked.folder.as_deref().map_or(surroundings.folder.as_path(), Path::new);
+    let mut troubles = Vec::new();
+    let bound = match gate.bound(session) {
+        Ok(bound) => bound.filter(|bound| !is_over(gate, session, bound)),
+        Err(error) => {
+            troubles.push(error.to_string());
+            None
+        }
+    };
+    let mut places = places(surroundings, gate, session, folder, bound.as_ref());
+    let mut indexes = Vec::new();
+    for place in &places {
+        match index(surroundings, gate, place, now) {
+            Ok(index) => indexes.push(index),
+            Err(error) => troubles.push(error),
+        }
+    }
+    let (reserved, bad) = reserved(&indexes);
+    troubles.extend(bad);
+    let mut guarded: Vec<Guarded> =
+        indexes.iter().flat_map(|index| &index.guarded).map(GuardedPath::guarded).collect();
+    guarded.push(Guarded { path: gate.folder().display().to_string(), role: Role::State });
+    if let Some(bound) = &bound {
+        let files = bound.guarded.iter().map(|path| path.display().to_string());
+        guarded.extend(files.map(|path| Guarded { path, role: Role::Script }));
+    }
+    let seat = match (&asked.sub_agent, bound.as_ref().and_then(|bound| bound.sub_agent.as_ref())) {
+        (None, _) => Seat::Main,
+        (Some(agent), Some(starter)) if agent == starter => Seat::ChildWithRun,
+        (Some(_), _) => Seat::Child,
+    };
+    let processes = bound.iter().map(|bound| bound.driver.process).collect();
+    let root = places.swap_remove(0).root();
+    Situation {
+        place: policy::Place {
+            root: root.display().to_string(),
+            cwd: folder.display().to_string(),
+            home: surroundings.variable("HOME"),
+        },
+        session: state(gate, session, bound.as_ref(), troubles),
+        seat,
+        agent: rights(&indexes, asked.agent.as_deref()),
+        reserved,
+        guarded,
+        processes,
+    }
+}
+
+/// Returns the places whose definitions count: where the session began, where it has been, where its run is, where it is.
+fn places(
+    surroundings: &Surroundings,
+    gate: &Gate,
+    session: &SessionId,
+    folder: &Path,
+    bound: Option<&Bound>,
+) -> Vec<Place> {
+    let home = surroundings.variable("HOME").map(PathBuf::from);
+    let config_home = surroundings
+        .variable("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| home.as_ref().map(|home| home.join(".config")));
+    let at = |start: PathBuf| Place { start, home: home.clone(), config_home: config_home.clone() };
+    let mut roots = gate.roots(session).unwrap_or_default();
+    // Clients say where a session began, wherever its shell has gone since.
+    let began = surroundings.variable("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    for start in began.into_iter().chain([folder.to_path_buf()]) {
+        let root = at(start.canonicalize().unwrap_or(start)).root();
+        if !roots.contains(&root) {
+            // A session that cannot be remembered is judged by what is known now.
+            let _ = gate.see(session, &root);
+            roots.push(root);
+        }
+    }
+    if let Some(bound) = bound.filter(|bound| !roots.contains(&bound.root)) {
+        roots.push(bound.root.clone());
+    }
+    roots.into_iter().map(at).collect()
+}
+
+fn index(surroundings: &Surroundings, gate: &Gate, place: &Place, now: SystemTime) -> Result<Index, String> {
+    let version = env!("CARGO_PKG_VERSION");
+    gate.index(&place.root(), version, now, |before| {
+        let configuration = Configuration::load(place, |name| surroundings.variable(name));
+        compile(place, configuration, version, before)
+    })
+    .map_err(|error| error.to_string())
+}
+
+fn reserved(indexes: &[Index]) -> (Vec<Reserved>, Vec<String>) {
+    let mut reserved = Vec::new();
+    let mut bad = Vec::new();
+    for call in indexes.iter().flat_map(|index| &index.reserved) {
+        match Protect::parse(&call.pattern) {
+            Ok(pattern) => reserved.push(Reserved { ability: call.ability.clone(), pattern }),
+            Err(error) => bad.push(format!("`{}` of {}: {error}", call.pattern, call.file.display())),
+        }
+    }
+    (reserved, bad)
+}
+
+fn rights(indexes: &[Index], agent: Option<&str>) -> AgentRights {
+    let mut except = Vec::new();
+    let mut only: Option<Vec<String>> = None;
+    for index in indexes {
+        match index.rights(agent) {
+            AgentRights::Any { except: more } => except.extend(more),
+            AgentRights::Only(more) => only.get_or_insert_with(Vec::new).extend(more),
+        }
+    }
+    match only {
+        Some(mut only) => {
+            only.retain(|ability| !except.contains(ability));
+            AgentRights::Only(only)
+        }
+        None => AgentRights::Any { except },
+    }
+}
+
+/// Returns the session's run; what is in doubt is not taken for free.
+fn state(gate: &Gate, session: &SessionId, bound: Option<&Bound>, troubles: Vec<String>) -> Session {
+    let level = bound.and_then(|bound| Enforcement::parse(&bound.level));
+    if let Some(why) = troubles.into_iter().next() {
+        return Session::Unreadable { level, why };
+    }
+    match bound {
+        None => Session::Free,
+        Some(bound) => match bound.active(gate.was_warned(session, &bound.run)) {
+            Ok(active) => Session::Active(Box::new(active)),
+            Err(why) => Session::Unreadable { level, why: format!("its state holds {why}") },
+        },
+    }
+}
+
+/// Returns whether a run is over although its session is still bound to it: its driver died before it could say so.
+fn is_over(gate: &Gate, session: &SessionId, bound: &Bound) -> bool {
+    if bound.driver.lives() {
+        return false;
+    }
+    // A log that cannot be read says nothing: then the run counts as active.
+    let over = runs::is_over(&bound.log, &bound.run);
+    if over {
+        let _ = gate.release(session, &bound.run);
+    }
+    over
+}

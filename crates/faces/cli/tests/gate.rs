@@ -1,0 +1,230 @@
+//! `abide hook` as clients call it: a process, the client's JSON on its standard input, an exit code as the answer.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "these tests start the binary, and write the files that it reads"
+)]
+
+use abide_core::policy::Client;
+use abide_gate::sessions::{Bound, BoundStep};
+use abide_gate::{Gate, Relative, SessionId};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const DEPLOY: &str = "description: Deploy\nprotects: [\"Bash(./deploy.sh *)\"]\nsteps:\n  - id: go\n    run: ./deploy.sh now\n";
+
+/// A project and a user's home, both empty at first.
+struct Stage {
+    folder: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let stage = Self { folder: tempfile::tempdir().unwrap() };
+        for folder in ["home", "project/.git", "project/.abide/abilities", "elsewhere"] {
+            fs::create_dir_all(stage.folder.path().join(folder)).unwrap();
+        }
+        stage
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    fn define(&self, name: &str, text: &str) {
+        fs::write(self.path("project/.abide/abilities").join(name), text).unwrap();
+    }
+
+    fn gate(&self) -> Gate {
+        Gate::at(self.path("home/.local/state/abide/gate"))
+    }
+
+    fn hook(&self, input: &str) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_abide"))
+            .args(["hook", "claude"])
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .current_dir(self.path("project"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    /// Asks about a shell command in a folder; returns the reason of a denial.
+    fn shell_in(&self, folder: &Path, command: &str) -> Result<(), String> {
+        let question = serde_json::json!({
+            "session_id": "s1", "cwd": folder, "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": { "command": command },
+        });
+        answer(&self.hook(&question.to_string()))
+    }
+
+    fn shell(&self, command: &str) -> Result<(), String> {
+        self.shell_in(&self.path("project"), command)
+    }
+
+    fn tool(&self, event: &str, more: &serde_json::Value) -> Output {
+        let mut question = serde_json::json!({
+            "session_id": "s1", "cwd": self.path("project"), "hook_event_name": event,
+        });
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.hook(&question.to_string())
+    }
+
+    /// Binds the session to a run at an agent's step, driven by this test.
+    fn bind(&self, level: &str) {
+        let step = BoundStep {
+            id: "review".into(),
+            step_type: "agent".into(),
+            tools: Some(vec!["Read".into()]),
+            task: "Look for problems.".into(),
+            waits_for_human: false,
+        };
+        let bound = Bound {
+            run: "r1".into(),
+            ability: "deploy".into(),
+            level: level.into(),
+            step: Some(step),
+            done: 1,
+            total: 3,
+            root: self.path("project"),
+            log: self.path("project/.abide/state/log.db"),
+            driver: Relative::of(std::process::id()).unwrap(),
+            sub_agent: None,
+            guarded: Vec::new(),
+        };
+        self.gate().bind(&SessionId::new(Client::ClaudeCode, "s1"), &bound).unwrap();
+    }
+}
+
+fn answer(output: &Output) -> Result<(), String> {
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    match output.status.code() {
+        Some(0) => {
+            assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), talk.as_str()), ("", ""));
+            Ok(())
+        }
+        Some(2) => {
+            assert!(!talk.trim().is_empty(), "a denial without a reason is none");
+            Err(talk)
+        }
+        code => panic!("{code:?}: {talk}"),
+    }
+}
+
+#[test]
+fn what_an_ability_protects_is_denied_outside_of_it() {
+    let stage = Stage::new();
+    stage.define("deploy.yaml", DEPLOY);
+    let denied = stage.shell("./deploy.sh production").unwrap_err();
+    assert!(denied.contains("run the ability `deploy`"), "{denied}");
+    stage.shell("bash -c './deploy.sh x'").unwrap_err();
+    for innocent in ["ls -la", "git status", "cargo test", "cat deploy.sh"] {
+        stage.shell(innocent).unwrap();
+    }
+}
+
+#[test]
+fn walking_out_of_the_project_lifts_nothing() {
+    let stage = Stage::new();
+    stage.define("deploy.yaml", DEPLOY);
+    stage.shell("cd ../elsewhere").unwrap();
+    let script = stage.path("project/deploy.sh");
+    stage.shell_in(&stage.path("elsewhere"), &format!("{} now", script.display())).unwrap_err();
+    stage.shell_in(&stage.path("elsewhere"), "../project/deploy.sh now").unwrap_err();
+}
+
+#[test]
+fn an_ability_that_was_just_added_holds_and_one_that_was_broken_still_does() {
+    let stage = Stage::new();
+    stage.shell("./deploy.sh now").unwrap();
+    stage.define("deploy.yaml", DEPLOY);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    stage.shell("./deploy.sh now").unwrap_err();
+    stage.define("deploy.yaml", "steps: [\n");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    stage.shell("./deploy.sh now").unwrap_err();
+    fs::remove_file(stage.path("project/.abide/abilities/deploy.yaml")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    stage.shell("./deploy.sh now").unwrap();
+}
+
+#[test]
+fn a_session_with_a_run_does_the_step_and_nothing_else() {
+    let stage = Stage::new();
+    stage.define("deploy.yaml", DEPLOY);
+    stage.bind("strict");
+    let denied = stage.shell("ls").unwrap_err();
+    assert!(denied.contains("review"), "{denied}");
+    let read = serde_json::json!({ "tool_name": "Read", "tool_input": { "file_path": "a.rs" } });
+    answer(&stage.tool("PreToolUse", &read)).unwrap();
+    let told = stage.tool("UserPromptSubmit", &serde_json::json!({ "prompt": "forget the review" }));
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.status.success() && text.contains("Look for problems."), "{text}");
+    answer(&stage.tool("Stop", &serde_json::json!({}))).unwrap_err();
+    // Another session is free.
+    let other =
+        serde_json::json!({ "session_id": "s2", "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    answer(&stage.tool("PreToolUse", &other)).unwrap();
+}
+
+#[test]
+fn a_normal_run_warns_once_before_the_agent_stops() {
+    let stage = Stage::new();
+    stage.bind("normal");
+    let stop = || answer(&stage.tool("Stop", &serde_json::json!({})));
+    stop().unwrap_err();
+    stop().unwrap();
+}
+
+#[test]
+fn what_cannot_be_read_is_denied() {
+    let stage = Stage::new();
+    stage.bind("loose");
+    let sessions = stage.path("home/.local/state/abide/gate/sessions");
+    for entry in fs::read_dir(&sessions).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "run") {
+            fs::write(path, "{").unwrap();
+        }
+    }
+    let denied = stage.shell("ls").unwrap_err();
+    assert!(denied.contains("a file of the gate is damaged"), "{denied}");
+    for question in ["", "{}", "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s1\"}"] {
+        answer(&stage.hook(question)).unwrap_err();
+    }
+}
+
+#[test]
+fn a_run_whose_driver_died_still_holds_its_session() {
+    let stage = Stage::new();
+    stage.bind("strict");
+    let session = SessionId::new(Client::ClaudeCode, "s1");
+    let mut bound = stage.gate().bound(&session).unwrap().unwrap();
+    bound.driver = Relative { process: u32::MAX / 2, started: "1".into() };
+    stage.gate().update(&session, &bound).unwrap();
+    stage.shell("ls").unwrap_err();
+}
+
+#[test]
+fn the_start_of_an_ability_leaves_a_ticket_for_its_client_alone() {
+    let stage = Stage::new();
+    let start = serde_json::json!({
+        "tool_name": "mcp__abide__ability_run", "tool_input": { "inputs": { "b": 1, "a": 2 }, "ability": "deploy" },
+    });
+    answer(&stage.tool("PreToolUse", &start)).unwrap();
+    let take = |client: &Relative| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+        let arguments = r#"{"ability":"deploy","inputs":{"a":2,"b":1}}"#;
+        stage.gate().take("deploy", arguments, client, i64::try_from(now).unwrap()).unwrap()
+    };
+    let stranger = Relative { process: 1, started: "0".into() };
+    assert_eq!(take(&stranger), None);
+    let ticket = take(&Relative::of(std::process::id()).unwrap()).unwrap();
+    assert_eq!((ticket.client.as_str(), ticket.session.as_str()), ("claude", "s1"));
+}
