@@ -157,7 +157,9 @@ impl Plan {
                 run.apply(&Event::StepSkipped { step: step.id.value.clone(), why });
             }
         }
-        if steps.len() < ability.steps.len() || steps.is_empty() {
+        let mut needs = ability.steps.iter().flat_map(|step| &step.needs);
+        let lacking = needs.any(|need| run.position(need.as_str()).is_none());
+        if steps.len() < ability.steps.len() || steps.is_empty() || lacking {
             problems.push("some steps could never begin".to_owned());
         }
         if !problems.is_empty() {

@@ -45,7 +45,11 @@ impl Lookup for PlanScope<'_> {
         if self.comes_later(segments) {
             let path = segments.join(".");
             let mut missing = self.missing.borrow_mut();
-            if !missing.contains(&path) {
+            // After a name that is not there, the ones that lead to it are asked for too.
+            let is_known = |known: &String| {
+                known.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            if !missing.iter().any(is_known) {
                 missing.push(path);
             }
             return None;

@@ -159,12 +159,19 @@ impl Run {
     }
 
     /// Returns a step that this one waits for and that was rejected, or skipped for such a reason.
+    ///
+    /// A step whose `when` asks for just that no is made for it. Any other condition, also one that happens to be true
+    /// after a no, does not get round it.
     fn rejected_need(&self, step: usize) -> Option<crate::definition::StepId> {
-        let rejected = |on: &&usize| {
-            matches!(
-                self.steps[**on].status,
-                StepStatus::Rejected | StepStatus::Skipped(Skip::Rejected { .. })
-            )
+        let is_for_the_no = |on: usize| {
+            let path = ["steps", self.step(on).id.as_str(), "answer"];
+            let when = self.step(step).when.as_ref();
+            when.is_some_and(|when| when.demands(&path, ApprovalStep::REJECTED))
+        };
+        let rejected = |on: &&usize| match self.steps[**on].status {
+            StepStatus::Rejected => !is_for_the_no(**on),
+            StepStatus::Skipped(Skip::Rejected { .. }) => true,
+            _ => false,
         };
         self.index.waits[step].iter().find(rejected).map(|on| self.step(*on).id.value.clone())
     }

@@ -251,12 +251,17 @@ impl Run {
                 dependents[*on].push(step);
             }
         }
-        let unmet: Vec<u32> =
+        let mut unmet: Vec<u32> =
             waits.iter().map(|before| u32::try_from(before.len()).unwrap_or(u32::MAX)).collect();
+        let positions: HashMap<SmolStr, usize> =
+            ability.steps.iter().enumerate().map(|(index, step)| (step.id.as_str().into(), index)).collect();
+        // A need that is no step is never met, so that a run that lacks one does not complete without it.
+        for (unmet, step) in unmet.iter_mut().zip(&ability.steps) {
+            let lacks = step.needs.iter().any(|need| !positions.contains_key(need.as_str()));
+            *unmet = unmet.saturating_add(u32::from(lacks));
+        }
         let ready =
             unmet.iter().enumerate().filter(|(_, unmet)| **unmet == 0).map(|(step, _)| step).collect();
-        let positions =
-            ability.steps.iter().enumerate().map(|(index, step)| (step.id.as_str().into(), index)).collect();
         let phase = if created.plan_approval { Phase::AwaitingPlan } else { Phase::Before(0) };
         let taken_over = created.taken_over.clone();
         let mut run = Self {

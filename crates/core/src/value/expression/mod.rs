@@ -15,6 +15,7 @@
 mod ast;
 mod check;
 mod comparison;
+mod demand;
 mod evaluate;
 mod explain;
 mod lexer;
@@ -116,6 +117,11 @@ impl Expression {
         let mut paths = Vec::new();
         self.root.visit_paths(&mut |path| paths.push(path));
         paths.into_iter()
+    }
+
+    /// Returns whether it can hold only where a path has this text, because it says so: alone or joined by `&&`.
+    pub fn demands(&self, path: &[&str], text: &str) -> bool {
+        demand::demands(&self.root, path, text)
     }
 
     /// Returns the value of the expression.
