@@ -77,6 +77,8 @@ impl Run {
     fn recover(&self) -> Vec<Event> {
         let mut events = Vec::new();
         if let Some(hook) = &self.index.hook {
+            // Not a human's to decide: behind a hook before the steps nothing has begun, and a new run is as good; one
+            // after the steps changes nothing about them.
             let error = "its driver was lost".to_owned();
             events.push(Event::HookEnded { hook: hook.clone(), error: Some(error) });
         }

@@ -1,7 +1,9 @@
 //! What holds for every log, whatever happened.
 
-use abide_core::definition::{Ability, OnFailure};
-use abide_core::event::{EndStatus, Event, HookPhase, LossDecision, QuestionKind, StepKey, Then, Timestamp};
+use abide_core::definition::{Ability, OnFailure, StepKind};
+use abide_core::event::{
+    AttemptFailure, EndStatus, Event, HookPhase, LossDecision, QuestionKind, StepKey, Then, Timestamp,
+};
 use abide_core::run::{InstanceState, Run, StepStatus};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -99,7 +101,14 @@ impl Laws {
                     None => self.close(key),
                 }
             }
-            Event::AttemptFailed { key, attempt, then, .. } => {
+            Event::AttemptFailed { key, attempt, failure, then, .. } => {
+                // Only another run can be cancelled by somebody else; what a driver ends itself is no outcome.
+                let step = self.run.position(key.step.as_str()).map(|step| &self.run.step(step).kind);
+                let is_child = matches!(step, Some(StepKind::Workflow(_)));
+                assert!(
+                    is_child || !matches!(failure, AttemptFailure::Child(_)),
+                    "{key} failed by being left"
+                );
                 // A step whose condition or prompt cannot be evaluated fails without having begun.
                 if self.attempts.get(key).is_some_and(|known| known == attempt) {
                     self.ended(key, *attempt);
@@ -119,8 +128,9 @@ impl Laws {
                 self.ended(key, *attempt);
                 self.close(key);
             }
-            Event::AttemptLost { key, attempt, .. } => {
+            Event::AttemptLost { key, attempt, rerun } => {
                 assert!(!self.ending, "what is lost at the end is cancelled");
+                assert_eq!(*rerun, self.is_safe(key), "whether {key} is run again is not what it declares");
                 self.ended(key, *attempt);
             }
             Event::LossResolved { key, decision, .. } => {
@@ -190,6 +200,14 @@ impl Laws {
             assert!(status.is_closed(), "{key} begins before {}", **need);
             assert!(*status != StepStatus::Rejected, "{key} begins although {} was rejected", **need);
         }
+    }
+
+    /// Tells whether a step says that it may be run again when nobody knows how far it came.
+    fn is_safe(&self, key: &StepKey) -> bool {
+        let step = self.run.ability.step(key.step.as_str()).expect("a step of the ability");
+        let on_failure = step.on_failure.as_ref().or(self.run.ability.settings.on_failure.as_ref());
+        step.idempotent.as_ref().is_some_and(|flag| flag.value)
+            || on_failure.is_some_and(|word| word.value == OnFailure::Retry)
     }
 
     fn ended(&mut self, key: &StepKey, attempt: u32) {

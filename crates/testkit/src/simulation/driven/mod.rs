@@ -179,6 +179,12 @@ impl Simulation {
                 self.stage.set_weather(weather);
             }
             80..=81 => self.somebody_cancels().await,
+            82..=84 => {
+                // The machine slept longer than a lease holds, and another driver is the first to wake.
+                self.programs.at_peace = false;
+                self.stage.clock.jump(60_000);
+                self.programs.rival().await;
+            }
             _ => {}
         }
         if !self.programs.is_driven() && self.stage.chance().percent(70) {
