@@ -1,5 +1,6 @@
 //! What a step starts that calls another ability.
 
+use crate::log::pinned;
 use crate::port::{Clock, Workspace};
 use crate::service::{Prepared, ServiceError, Start, prepare};
 use abide_core::definition::Input;
@@ -17,7 +18,10 @@ pub fn prepare_called<W: Workspace, C: Clock>(
     work: ChildWork,
     secrets: &[(String, String)],
 ) -> Result<Prepared, ServiceError> {
-    let given = work.inputs.clone();
+    // Before anything else looks at the inputs: what is wrong with a value is told with the value.
+    if let Some(input) = leak(workspace, &work, secrets) {
+        return Err(ServiceError::Leak { input, ability: work.ability });
+    }
     let start = Start {
         ability: work.ability,
         inputs: work.inputs,
@@ -28,14 +32,20 @@ pub fn prepare_called<W: Workspace, C: Clock>(
         depth: run.created.depth + 1,
         id,
     };
-    let prepared = prepare(workspace, clock, start)?;
+    prepare(workspace, clock, start)
+}
+
+/// Returns an input that would write a secret of the caller into the log of the called run.
+fn leak<W: Workspace>(workspace: &W, work: &ChildWork, secrets: &[(String, String)]) -> Option<String> {
+    if secrets.is_empty() {
+        return None;
+    }
+    let definition = workspace.ability(&work.ability).ok()?;
+    let ability = pinned(&definition.source, &definition.name).ok()?;
     let holds = |value: &Value| {
         let text = as_text(value);
         secrets.iter().any(|(_, secret)| text.contains(secret.trim()))
     };
-    let open = |name: &str| !prepared.run.ability.input(name).is_some_and(Input::is_secret);
-    match given.into_iter().find(|(name, value)| holds(value) && open(name)) {
-        None => Ok(prepared),
-        Some((input, _)) => Err(ServiceError::Leak { input, ability: prepared.run.created.name.to_string() }),
-    }
+    let open = |name: &str| !ability.input(name).is_some_and(Input::is_secret);
+    work.inputs.iter().find(|(name, value)| holds(value) && open(name)).map(|(name, _)| name.clone())
 }

@@ -2,12 +2,12 @@
 
 use super::attempt::not_started;
 use super::{DriveError, Driver, Halt, Stop};
-use crate::log::Loaded;
+use crate::call::prepare_called;
 use crate::port::{Clock, Process, Signal, Store, StoreError, Workspace};
-use crate::service::{self, ServiceError, Start};
+use crate::service::{self, ServiceError};
 use abide_core::definition::Input;
-use abide_core::event::{Observation, Output, ProcessEnd, RunId, StepKey, StepResult, Timestamp};
-use abide_core::run::{ChildWork, Command, Phase, Run, RunStatus, StepStatus};
+use abide_core::event::{Observation, ProcessEnd, RunId, StepKey, Timestamp};
+use abide_core::run::{ChildWork, Command, Run, RunStatus};
 use sha2::{Digest as _, Sha256};
 
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
@@ -59,20 +59,13 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         if !status.is_final() {
             return Ok(None);
         }
-        let (output, error) = self.outcome(&id).await?;
-        let mut missing = Vec::new();
-        if status == RunStatus::Failed {
-            missing.push(error.map_or_else(|| "failed".to_owned(), |error| format!("failed: {error}")));
-        }
-        let end = match status {
-            RunStatus::Completed => ProcessEnd::Exited(0),
-            RunStatus::Cancelled if timed_out => ProcessEnd::TimedOut,
-            RunStatus::Cancelled => ProcessEnd::Cancelled,
-            RunStatus::TimedOut => ProcessEnd::TimedOut,
-            _ => ProcessEnd::Exited(1),
-        };
-        let result = StepResult { output, run: Some(id), ..StepResult::default() };
-        Ok(Some(Observation { end, result, missing }))
+        let child = crate::log::load(&*self.store, &id).await?.run;
+        Ok(child.as_called().map(|mut seen| {
+            if timed_out && seen.end == ProcessEnd::Cancelled {
+                seen.end = ProcessEnd::TimedOut;
+            }
+            seen
+        }))
     }
 
     /// Creates a child, or finds the one that a driver before this one created; returns why there cannot be one.
@@ -88,23 +81,13 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             self.give_secrets_again(id, &work).await?;
             return Ok(None);
         }
-        if let Some(name) = self.leaks(run, &work) {
-            return Ok(Some(format!(
-                "`{name}` gets a secret, and the ability `{}` does not declare it as `secret: true`",
-                work.ability
-            )));
-        }
-        let start = Start {
-            ability: work.ability,
-            inputs: work.inputs,
-            input: run.created.input.clone(),
-            by: run.created.by.clone(),
-            session: run.created.session.clone(),
-            parent: Some((run.id.clone(), key.clone())),
-            depth: run.created.depth + 1,
-            id: Some(id.clone()),
+        let (workspace, clock, secrets) = (&*self.workspace, &*self.clock, self.secrets_of(&run.id));
+        let prepared = prepare_called(workspace, clock, (run, key), Some(id.clone()), work, &secrets);
+        let begun = match prepared {
+            Ok(prepared) => service::begin(self, prepared).await,
+            Err(error) => Err(error),
         };
-        match service::start(self, start).await {
+        match begun {
             Ok(_) => Ok(None),
             Err(ServiceError::Store(error)) => Err(error.into()),
             Err(ServiceError::Load(error)) => Err(error.into()),
@@ -167,33 +150,6 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             Some(deadline) => self.clock.sleep_until(deadline).await,
             None => std::future::pending().await,
         }
-    }
-
-    /// Returns an input that would write a secret of ours into the child's log.
-    fn leaks(&self, run: &Run, work: &ChildWork) -> Option<String> {
-        let secrets = self.secrets_of(&run.id);
-        if secrets.is_empty() {
-            return None;
-        }
-        let definition = self.workspace.ability(&work.ability).ok()?;
-        let ability = crate::log::pinned(&definition.source, &definition.name).ok()?;
-        let holds = |value: &abide_core::value::Value| {
-            let text = abide_core::value::template::as_text(value).into_owned();
-            secrets.iter().any(|(_, secret)| text.contains(secret.trim()))
-        };
-        let open = |name: &str| !ability.input(name).is_some_and(Input::is_secret);
-        work.inputs.iter().find(|(name, value)| holds(value) && open(name)).map(|(name, _)| name.clone())
-    }
-
-    /// Returns the output of the last step of a run that was done, and why the run failed, if it did.
-    async fn outcome(&self, id: &RunId) -> Result<(Output, Option<String>), DriveError> {
-        let Loaded { run, .. } = crate::log::load(&*self.store, id).await?;
-        let done = run.steps.iter().rev().find(|state| state.status == StepStatus::Completed);
-        let output = done.map(|state| state.result.output.clone()).unwrap_or_default();
-        Ok(match run.phase {
-            Phase::Finished(_, error) => (output, error),
-            _ => (output, None),
-        })
     }
 }
 
