@@ -12,6 +12,7 @@ use abide_engine::history;
 use abide_engine::port::{Clock as _, Signal, StoreError};
 use abide_engine::service::{self, ServiceError};
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
@@ -37,6 +38,9 @@ pub(super) async fn drive(
     let (stop, stopped) = watch::channel(None);
     let end = drive_on(driver, &id, stopped, lost, runs::user(session));
     tokio::pin!(end);
+    // One listener for all of them: a second Ctrl-C may come while the first is being taken in.
+    let mut keys = signal(SignalKind::interrupt())
+        .map_err(|error| Failure::new(Exit::System, format!("cannot listen for Ctrl-C: {error}")))?;
     let mut interrupts = 0;
     let mut frames = tokio::time::interval(FRAME);
     let status = loop {
@@ -45,8 +49,7 @@ pub(super) async fn drive(
             Some(told) = told.recv() => shown.tell(session, told)?,
             typed = shown.questions.line() => shown.answer(session, driver, typed).await?,
             status = &mut end => break status,
-            signal = tokio::signal::ctrl_c() => {
-                signal.map_err(|error| Failure::new(Exit::System, error.to_string()))?;
+            _ = keys.recv() => {
                 interrupts += 1;
                 if interrupts == 1 {
                     let cleared = shown.screen.end();
