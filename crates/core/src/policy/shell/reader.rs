@@ -69,6 +69,12 @@ impl<'w> Reader<'w> {
 
     /// Reads everything.
     pub(super) fn all(&mut self) -> Result<(), Blind> {
+        // A shell joins lines before it looks at anything: `$\⏎(…)` is a substitution. After a blank it makes no difference.
+        let torn =
+            |three: &[char]| three[1] == '\\' && three[2] == '\n' && !matches!(three[0], ' ' | '\t' | '\n');
+        if self.text.windows(3).any(torn) || self.text.starts_with(&['\\', '\n']) {
+            return Err(Blind::Syntax("a line goes on in the middle of a word"));
+        }
         match self.list()? {
             End::Text => {
                 self.bodies()?;
@@ -359,7 +365,7 @@ fn extend(way: &mut Vec<String>, word: &Word, value: &str) {
         None => value.to_owned(),
     };
     if word.splits {
-        way.extend(value.split_whitespace().map(str::to_owned));
+        way.extend(value.split([' ', '\t', '\n']).filter(|part| !part.is_empty()).map(str::to_owned));
     } else {
         way.push(value);
     }

@@ -16,6 +16,9 @@ const DOORS: &[(&str, &str)] = &[
     ("background", "sleep 1 & ./deploy.sh"),
     ("newline", "ls\n./deploy.sh"),
     ("carried over", "git \\\npush"),
+    ("carried over in a word", "g\\\nit push"),
+    ("carried over in a substitution", "echo \"$\\\n(git push)\""),
+    ("carried over in an operator", "true &\\\n& ./deploy.sh"),
     ("subshell", "(./deploy.sh)"),
     ("nested subshell", "( (./deploy.sh) )"),
     ("double parentheses", "((git push))"),
@@ -364,6 +367,7 @@ const EVERYDAY: &[&str] = &[
     "PAGER=cat git log",
     "GIT_EDITOR=true git rebase --continue",
     "# only a comment with ./deploy.sh",
+    "cargo test \\\n  --workspace \\\n  --all-targets",
     "",
     "   ",
 ];
