@@ -12,5 +12,6 @@ pub mod plan;
 pub mod policy;
 pub mod run;
 pub mod source;
+pub mod trigger;
 pub mod value;
 pub mod view;
