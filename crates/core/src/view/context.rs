@@ -56,15 +56,16 @@ impl From<FileText> for Part {
 
 /// Returns the outputs of the steps that a step `needs`, in the order in which it names them.
 ///
-/// A step that was skipped has none. One that failed (and the run went on) is said to have failed.
+/// A step that was skipped has none. One that failed or was rejected (and the run went on) is said to be that.
 pub fn prior(run: &Run, step: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     for need in &run.step(step).needs {
         let Some(position) = run.position(need.as_str()) else { continue };
         let (definition, state) = (run.step(position), &run.steps[position]);
-        let failed = match state.status {
+        let how = match state.status {
             StepStatus::Completed => "",
             StepStatus::Failed => ", failed",
+            StepStatus::Rejected => ", rejected",
             _ => continue,
         };
         let whole = match &state.result.run {
@@ -72,7 +73,7 @@ pub fn prior(run: &Run, step: usize) -> Vec<Part> {
             None => format!("the whole: `abide logs {} {}`", run.id, **need),
         };
         parts.push(Part {
-            heading: format!("Step: {} ({}{failed})", **need, author(definition)),
+            heading: format!("Step: {} ({}{how})", **need, author(definition)),
             text: state.result.output.text.clone(),
             cut: state.result.output.cut,
             whole: Some(whole),
