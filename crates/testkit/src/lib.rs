@@ -1,10 +1,11 @@
 //! What tests of several crates share: an in-memory twin of every port, the contract suites that all
 //! implementations run, [`play`], which walks a run through scripted happenings without a disk, a process or a
-//! clock, and [`reading`], the rules that every reading of a file keeps.
+//! clock, [`reading`], the rules that every reading of a file keeps, and a scripted [`model`].
 #![warn(missing_docs)]
 
 mod clock;
 pub mod conformance;
+pub mod model;
 pub mod play;
 pub mod reading;
 pub mod runner;
