@@ -1,8 +1,10 @@
 //! What tests of several crates share: an in-memory twin of every port, the contract suites that all
 //! implementations run, [`play`], which walks a run through scripted happenings without a disk, a process or a
-//! clock, [`reading`], the rules that every reading of a file keeps, and a scripted [`model`].
+//! clock, [`reading`], the rules that every reading of a file keeps, and for tests from end to end a scripted [`model`]
+//! with the real agents in front of it ([`client`]).
 #![warn(missing_docs)]
 
+pub mod client;
 mod clock;
 pub mod conformance;
 pub mod model;

@@ -103,11 +103,19 @@ impl Request {
         self.tools.iter().any(|tool| tool.name == name)
     }
 
+    /// Returns the client's session, if the client tells.
+    pub fn session(&self) -> Option<&str> {
+        SESSIONS.iter().find_map(|name| self.header(name))
+    }
+
     /// Returns a header by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
+
+/// The headers in which clients name their session.
+const SESSIONS: &[&str] = &["x-claude-code-session-id", "session-id", "x-session-id"];
 
 /// Clients that offer tools in every request of a conversation, by their `user-agent`.
 const CLIENTS: &[&str] = &["claude-cli/", "opencode/", "codex_"];

@@ -1,0 +1,57 @@
+//! Claude Code, by `claude -p`.
+
+use super::home::Home;
+use super::{Client, ClientError, Installed, Launch, Outcome};
+use crate::model::ToolCall;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Claude Code in a home of its own.
+#[derive(Debug)]
+pub struct ClaudeCode {
+    program: String,
+    home: Home,
+}
+
+impl ClaudeCode {
+    /// Finds it and gives it a home.
+    pub fn new(installed: &Installed) -> Result<Self, ClientError> {
+        Ok(Self { program: installed.program("claude")?, home: Home::new()? })
+    }
+
+    /// Writes the user's settings; a project has its own in `.claude/settings.json`.
+    pub fn settings(&self, settings: &Value) -> Result<(), ClientError> {
+        self.home.write(".claude/settings.json", &settings.to_string())
+    }
+}
+
+impl Client for ClaudeCode {
+    const NAME: &'static str = "claude";
+
+    async fn run(&self, launch: Launch<'_>) -> Result<Outcome, ClientError> {
+        let url = launch.model.clone();
+        let variables = [
+            ("ANTHROPIC_BASE_URL", url.as_str()),
+            ("ANTHROPIC_API_KEY", "none"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("DISABLE_AUTOUPDATER", "1"),
+            // Without it, root may not leave out the permission prompts, which nobody could answer here.
+            ("IS_SANDBOX", "1"),
+        ];
+        let arguments =
+            ["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"];
+        let ran = launch.run(self.program.clone(), self.home.path(), &arguments, &variables).await?;
+        let end = ran.events.iter().rfind(|event| event["type"] == "result");
+        let field = |name: &str| Some(end?[name].as_str()?.to_owned());
+        let (answer, session) = (field("result"), field("session_id"));
+        Ok(ran.outcome(answer, session))
+    }
+
+    fn shell(&self, command: &str) -> ToolCall {
+        ToolCall::new("Bash", json!({"command": command, "description": "runs a command"}))
+    }
+
+    fn home(&self) -> &Path {
+        self.home.path()
+    }
+}

@@ -1,0 +1,49 @@
+//! The real clients, run headless against a scripted model: what they do is seen, not assumed.
+//!
+//! A launcher ([`ClaudeCode`], [`OpenCode`], [`Codex`]) has a home of its own that is gone when it is dropped, so that
+//! nothing of the user's is read or written; several runs of one launcher share it, as a user's do. Each run is bounded
+//! in time and output, and its whole process family is ended with it. The programs come from [`Installed`].
+//!
+//! ```no_run
+//! use abide_testkit::client::{ClaudeCode, Client, Installed, Launch};
+//! use abide_testkit::model::{ModelServer, Turn};
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = ModelServer::start(vec![Turn::text("hello")])?;
+//! let client = ClaudeCode::new(&Installed::find()?)?;
+//! let outcome = client.run(Launch::new("project".as_ref(), "say hello", &server)).await?;
+//! assert_eq!(outcome.answer.as_deref(), Some("hello"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod claude;
+mod codex;
+mod home;
+mod installed;
+mod launch;
+mod opencode;
+
+pub use claude::ClaudeCode;
+pub use codex::Codex;
+pub use installed::{Installed, VARIABLE};
+pub use launch::{ClientError, Launch, Outcome};
+pub use opencode::OpenCode;
+
+use crate::model::ToolCall;
+use std::future::Future;
+use std::path::Path;
+
+/// What every launcher can do.
+pub trait Client: Sync {
+    /// The client's name, as abide's commands spell it.
+    const NAME: &'static str;
+
+    /// Runs the client in a project until it is done with the prompt.
+    fn run(&self, launch: Launch<'_>) -> impl Future<Output = Result<Outcome, ClientError>> + Send;
+
+    /// Makes the call by which the model of this client runs a command in a shell.
+    fn shell(&self, command: &str) -> ToolCall;
+
+    /// Returns the client's home, where its own configuration is.
+    fn home(&self) -> &Path;
+}

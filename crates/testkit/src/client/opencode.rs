@@ -1,0 +1,95 @@
+//! OpenCode, by `opencode run`.
+//!
+//! It installs a package into each of its configuration folders before it does anything else, which takes a minute and
+//! the network. So both the home's and the project's get what it looks for in advance: a link to one installation.
+
+use super::home::{Home, make_folder, write};
+use super::{Client, ClientError, Installed, Launch, Outcome};
+use crate::model::ToolCall;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// OpenCode in a home of its own.
+#[derive(Debug)]
+pub struct OpenCode {
+    program: String,
+    packages: PathBuf,
+    home: Home,
+    config: Value,
+}
+
+impl OpenCode {
+    /// Finds it and gives it a home.
+    pub fn new(installed: &Installed) -> Result<Self, ClientError> {
+        let program = installed.program("opencode")?;
+        let packages = installed.opencode_packages()?;
+        Ok(Self { program, packages, home: Home::new()?, config: json!({}) })
+    }
+
+    /// Sets a key of the home's configuration; a project has its own in `opencode.json`.
+    #[must_use]
+    pub fn config(mut self, key: &str, value: Value) -> Self {
+        self.config[key] = value;
+        self
+    }
+
+    fn configure(&self, launch: &Launch<'_>) -> Result<(), ClientError> {
+        let mut config = self.config.clone();
+        config["model"] = json!("scripted/scripted");
+        config["small_model"] = json!("scripted/scripted");
+        config["provider"]["scripted"] = json!({
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": format!("{}/v1", launch.model), "apiKey": "none"},
+            "models": {"scripted": {"tool_call": true, "limit": {"context": 100_000, "output": 4_000}}},
+        });
+        let folder = self.home.path().join(".config/opencode");
+        write(&folder.join("opencode.json"), &config.to_string())?;
+        self.prepare(&folder)?;
+        let own = launch.project.join(".opencode");
+        if own.is_dir() { self.prepare(&own) } else { Ok(()) }
+    }
+
+    /// Puts into a configuration folder what OpenCode would install there.
+    fn prepare(&self, folder: &Path) -> Result<(), ClientError> {
+        let link = folder.join("node_modules");
+        if link.exists() {
+            return Ok(());
+        }
+        make_folder(folder)?;
+        for name in ["package.json", "package-lock.json"] {
+            let (from, to) = (self.packages.join(name), folder.join(name));
+            std::fs::copy(&from, &to).map_err(|error| ClientError::file(&from, error))?;
+        }
+        let packages = self.packages.join("node_modules");
+        std::os::unix::fs::symlink(packages, &link).map_err(|error| ClientError::file(&link, error))
+    }
+}
+
+impl Client for OpenCode {
+    const NAME: &'static str = "opencode";
+
+    async fn run(&self, launch: Launch<'_>) -> Result<Outcome, ClientError> {
+        self.configure(&launch)?;
+        // What would go to the network; waiting for that to fail takes seconds.
+        let variables = [
+            ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+            ("OPENCODE_DISABLE_SHARE", "1"),
+            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+        ];
+        let arguments = ["run", "--format", "json"];
+        let ran = launch.run(self.program.clone(), self.home.path(), &arguments, &variables).await?;
+        let said = ran.events.iter().rfind(|event| event["type"] == "text");
+        let answer = said.and_then(|event| event["part"]["text"].as_str()).map(str::to_owned);
+        let session = ran.events.iter().find_map(|event| event["sessionID"].as_str()).map(str::to_owned);
+        Ok(ran.outcome(answer, session))
+    }
+
+    fn shell(&self, command: &str) -> ToolCall {
+        ToolCall::new("bash", json!({"command": command, "description": "runs a command"}))
+    }
+
+    fn home(&self) -> &Path {
+        self.home.path()
+    }
+}

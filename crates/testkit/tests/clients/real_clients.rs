@@ -1,0 +1,118 @@
+//! What each client does, and what the gate needs of it: an answer, a tool, a refusal, and no early end.
+
+use crate::hooks::{self, ASKED};
+use crate::project::Project;
+use abide_testkit::client::{ClaudeCode, Client, Codex, Installed, Launch, OpenCode};
+use abide_testkit::model::{ModelServer, Turn};
+
+const REASON: &str = "not in this step: run the tests first";
+const LEFT: &str = "two steps are left: test and deploy";
+
+/// Writes the settings of one client for a hook on an event.
+type Write = fn(&Project, &str, &str);
+
+fn claude() -> ClaudeCode {
+    ClaudeCode::new(&Installed::find().unwrap()).unwrap()
+}
+
+fn codex() -> Codex {
+    Codex::new(&Installed::find().unwrap()).unwrap()
+}
+
+fn opencode() -> OpenCode {
+    OpenCode::new(&Installed::find().unwrap()).unwrap()
+}
+
+async fn run(client: &impl Client, project: &Project, server: &ModelServer) -> Option<String> {
+    let prompt = "make the file, please";
+    let outcome = client.run(Launch::new(project.root(), prompt, server)).await.unwrap();
+    assert!(outcome.succeeded(), "{outcome:#?}");
+    assert_eq!(server.surprises(), [""; 0], "{outcome:#?}");
+    assert!(outcome.session.is_some(), "{outcome:#?}");
+    for request in server.turns() {
+        assert!(request.tells(prompt), "{:#?}", request.messages);
+        assert_eq!(request.session(), outcome.session.as_deref());
+    }
+    outcome.answer
+}
+
+async fn says_what_the_model_says(client: impl Client) {
+    let (project, server) =
+        (Project::new(), ModelServer::start(vec![Turn::text("it is done, in full")]).unwrap());
+    assert_eq!(run(&client, &project, &server).await.as_deref(), Some("it is done, in full"));
+}
+
+async fn runs_a_tool_and_tells_its_result(client: impl Client) {
+    let call = client.shell("echo hi > made.txt; echo made and seen");
+    let server = ModelServer::start(vec![Turn::call(call), Turn::text("made")]).unwrap();
+    let project = Project::new();
+    assert_eq!(run(&client, &project, &server).await.as_deref(), Some("made"));
+    assert_eq!(project.read("made.txt").as_deref(), Some("hi\n"));
+    let told = &server.turns()[1];
+    let results = told.new_results();
+    assert!(results.len() == 1 && results[0].text.contains("made and seen"), "{results:?}");
+}
+
+async fn is_refused_a_tool_with_the_reason(client: impl Client, write: Write) {
+    let call = client.shell("echo hi > made.txt");
+    let server = ModelServer::start(vec![Turn::call(call), Turn::text("I was refused")]).unwrap();
+    let project = Project::new();
+    let hook = hooks::hook(&project, &format!("echo '{REASON}' >&2\nexit 2"));
+    write(&project, "PreToolUse", &hook);
+    assert_eq!(run(&client, &project, &server).await.as_deref(), Some("I was refused"));
+    assert_eq!(project.read("made.txt"), None, "the tool ran");
+    let told = &server.turns()[1];
+    let results = told.new_results();
+    assert!(results.len() == 1 && results[0].text.contains(REASON), "{results:?}");
+    let asked = project.lines(ASKED);
+    assert_eq!(asked.len(), 1, "{asked:#?}");
+    assert_eq!(asked[0]["hook_event_name"], "PreToolUse");
+    assert_eq!(asked[0]["tool_input"]["command"], "echo hi > made.txt", "{asked:#?}");
+    assert!(!asked[0]["session_id"].as_str().unwrap().is_empty(), "{asked:#?}");
+    assert!(asked[0]["tool_name"].as_str().unwrap().eq_ignore_ascii_case("bash"), "{asked:#?}");
+}
+
+async fn goes_on_when_it_may_not_stop(client: impl Client, write: Write) {
+    let turns = vec![Turn::text("I stop here"), Turn::text("now all is done")];
+    let (project, server) = (Project::new(), ModelServer::start(turns).unwrap());
+    let once = format!("[ -e refused ] || {{ touch refused; echo '{LEFT}' >&2; exit 2; }}");
+    write(&project, "Stop", &hooks::hook(&project, &once));
+    assert_eq!(run(&client, &project, &server).await.as_deref(), Some("now all is done"));
+    let turns = server.turns();
+    assert!(!turns[0].tells(LEFT) && turns[1].tells(LEFT), "{:#?}", turns[1].messages);
+    let asked: Vec<_> = project.lines(ASKED).iter().map(|asked| asked["hook_event_name"].clone()).collect();
+    assert_eq!(asked, ["Stop", "Stop"]);
+}
+
+/// One test for each client and each thing that it does.
+macro_rules! each {
+    ($($client:ident $write:ident;)*) => { $(mod $client {
+        use super::*;
+
+        #[tokio::test]
+        async fn says_what_the_model_says() {
+            super::says_what_the_model_says(super::$client()).await;
+        }
+
+        #[tokio::test]
+        async fn runs_a_tool_and_tells_its_result() {
+            super::runs_a_tool_and_tells_its_result(super::$client()).await;
+        }
+
+        #[tokio::test]
+        async fn is_refused_a_tool_with_the_reason() {
+            super::is_refused_a_tool_with_the_reason(super::$client(), hooks::$write).await;
+        }
+
+        #[tokio::test]
+        async fn goes_on_when_it_may_not_stop() {
+            super::goes_on_when_it_may_not_stop(super::$client(), hooks::$write).await;
+        }
+    })* };
+}
+
+each! {
+    claude for_claude;
+    codex for_codex;
+    opencode for_opencode;
+}
