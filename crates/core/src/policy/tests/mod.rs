@@ -3,6 +3,7 @@
 mod doors;
 mod grants;
 mod levels;
+mod properties;
 mod random;
 mod selves;
 mod wrapping;
