@@ -40,7 +40,8 @@ impl Client for ClaudeCode {
         ];
         let arguments =
             ["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"];
-        let ran = launch.run(self.program.clone(), self.home.path(), &arguments, &variables).await?;
+        let ran =
+            launch.run(self.program.clone(), self.home.path(), &arguments, "--resume", &variables).await?;
         let end = ran.events.iter().rfind(|event| event["type"] == "result");
         let field = |name: &str| Some(end?[name].as_str()?.to_owned());
         let (answer, session) = (field("result"), field("session_id"));

@@ -67,7 +67,8 @@ impl Client for Codex {
             "--dangerously-bypass-hook-trust",
         ];
         let variables = [("SCRIPTED_KEY", "none")];
-        let ran = launch.run(self.program.clone(), self.home.path(), &arguments, &variables).await?;
+        let ran =
+            launch.run(self.program.clone(), self.home.path(), &arguments, "resume", &variables).await?;
         let said = ran.events.iter().rfind(|event| event["item"]["type"] == "agent_message");
         let answer = said.and_then(|event| event["item"]["text"].as_str()).map(str::to_owned);
         let session = ran.events.iter().find_map(|event| event["thread_id"].as_str()).map(str::to_owned);

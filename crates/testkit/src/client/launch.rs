@@ -24,6 +24,7 @@ pub struct Launch<'a> {
     pub(super) model: String,
     pub(super) variables: Vec<(String, String)>,
     pub(super) arguments: Vec<String>,
+    pub(super) session: Option<String>,
     pub(super) longest: Duration,
 }
 
@@ -36,6 +37,7 @@ impl<'a> Launch<'a> {
             model: model.url(),
             variables: Vec::new(),
             arguments: Vec::new(),
+            session: None,
             longest: Duration::from_mins(2),
         }
     }
@@ -54,6 +56,13 @@ impl<'a> Launch<'a> {
         self
     }
 
+    /// Goes on with a session of an earlier run of the same launcher.
+    #[must_use]
+    pub fn resuming(mut self, session: &str) -> Self {
+        self.session = Some(session.to_owned());
+        self
+    }
+
     /// Sets how long it may take.
     #[must_use]
     pub fn longest(mut self, longest: Duration) -> Self {
@@ -61,12 +70,13 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// Runs a program with the client's own arguments and variables beside these.
+    /// Runs a program with the client's own arguments and variables beside these. A session follows the word `resume`.
     pub(super) async fn run(
         self,
         program: String,
         home: &Path,
         arguments: &[&str],
+        resume: &str,
         variables: &[(&str, &str)],
     ) -> Result<Ran, ClientError> {
         let project = self.project.canonicalize().map_err(|error| ClientError::file(self.project, error))?;
@@ -86,6 +96,7 @@ impl<'a> Launch<'a> {
         all.extend(own.chain(self.variables));
         let mut arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         arguments.extend(self.arguments);
+        arguments.extend(self.session.into_iter().flat_map(|session| [resume.to_owned(), session]));
         arguments.push(self.prompt.to_owned());
         let spec = Spec {
             program,

@@ -78,7 +78,8 @@ impl Client for OpenCode {
             ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
         ];
         let arguments = ["run", "--format", "json"];
-        let ran = launch.run(self.program.clone(), self.home.path(), &arguments, &variables).await?;
+        let ran =
+            launch.run(self.program.clone(), self.home.path(), &arguments, "--session", &variables).await?;
         let said = ran.events.iter().rfind(|event| event["type"] == "text");
         let answer = said.and_then(|event| event["part"]["text"].as_str()).map(str::to_owned);
         let session = ran.events.iter().find_map(|event| event["sessionID"].as_str()).map(str::to_owned);

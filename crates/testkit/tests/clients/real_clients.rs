@@ -84,6 +84,20 @@ async fn goes_on_when_it_may_not_stop(client: impl Client, write: Write) {
     assert_eq!(asked, ["Stop", "Stop"]);
 }
 
+async fn goes_on_with_a_session_after_it_ended(client: impl Client) {
+    let turns = vec![Turn::text("the word is heron"), Turn::text("I know it still")];
+    let (project, server) = (Project::new(), ModelServer::start(turns).unwrap());
+    let first = client.run(Launch::new(project.root(), "say a word", &server)).await.unwrap();
+    let session = first.session.expect("a session");
+    let again = Launch::new(project.root(), "do you know it?", &server).resuming(&session);
+    let second = client.run(again).await.unwrap();
+    assert_eq!(second.answer.as_deref(), Some("I know it still"), "{second:#?}");
+    assert_eq!(second.session, Some(session), "{second:#?}");
+    assert_eq!(server.surprises(), [""; 0]);
+    let told = &server.turns()[1];
+    assert!(told.tells("say a word") && told.tells("heron"), "{:#?}", told.messages);
+}
+
 /// One test for each client and each thing that it does.
 macro_rules! each {
     ($($client:ident $write:ident;)*) => { $(mod $client {
@@ -107,6 +121,11 @@ macro_rules! each {
         #[tokio::test]
         async fn goes_on_when_it_may_not_stop() {
             super::goes_on_when_it_may_not_stop(super::$client(), hooks::$write).await;
+        }
+
+        #[tokio::test]
+        async fn goes_on_with_a_session_after_it_ended() {
+            super::goes_on_with_a_session_after_it_ended(super::$client()).await;
         }
     })* };
 }
