@@ -12,6 +12,7 @@ mod log;
 pub mod port;
 mod rerun;
 pub mod service;
+pub mod snapshot;
 mod support;
 
-pub use log::{LoadError, Loaded, load};
+pub use log::{LoadError, Loaded, load, load_whole, verify};

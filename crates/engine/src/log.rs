@@ -1,8 +1,11 @@
 //! The log of a run, read back into the run.
+//!
+//! The log is the truth. A snapshot of it saves reading its beginning again; see [`crate::snapshot`].
 
-use crate::port::{NewEvent, Store, StoreError};
+use crate::port::{NewEvent, Store, StoreError, Stored};
+use crate::snapshot::{self, Tail};
 use abide_core::definition::Ability;
-use abide_core::event::{Event, RunId};
+use abide_core::event::{Created, Event, RunId};
 use abide_core::run::Run;
 use abide_formats::event::BadEvent;
 use std::sync::Arc;
@@ -14,6 +17,27 @@ pub struct Loaded {
     pub run: Run,
     /// The position of the last event that is in it.
     pub seq: u64,
+    /// The hash of that event.
+    pub(crate) hash: String,
+    /// What has been appended since the newest snapshot.
+    pub(crate) tail: Tail,
+}
+
+impl Loaded {
+    /// Takes in an event as it lies in the log.
+    fn take_in(&mut self, stored: &Stored) -> Result<Event, LoadError> {
+        let event = parse(&self.run.id, stored.seq, &stored.kind, &stored.data)?;
+        self.run.apply(&event);
+        self.follow(stored.seq, &stored.hash, 1, stored.data.len());
+        Ok(event)
+    }
+
+    /// Notes that the log is longer by some events, which the run has taken in.
+    pub(crate) fn follow(&mut self, seq: u64, hash: &str, events: usize, bytes: usize) {
+        self.seq = seq;
+        hash.clone_into(&mut self.hash);
+        self.tail.grow(events, bytes);
+    }
 }
 
 /// Why a run could not be read back.
@@ -45,46 +69,48 @@ pub enum LoadError {
 /// How many events are read at once.
 const PAGE: u64 = 4_096;
 
-/// Reads a run back from its log.
+/// Reads a run back from its newest snapshot and what came after it, or else from its whole log.
 pub async fn load<S: Store>(store: &S, id: &RunId) -> Result<Loaded, LoadError> {
-    let mut loaded: Option<Loaded> = None;
-    let mut next = 1;
-    loop {
-        let events = store.read(id.as_str(), next..next + PAGE).await?;
-        let count = events.len() as u64;
-        for stored in events {
-            let event = parse(id, stored.seq, &stored.kind, &stored.data)?;
-            match &mut loaded {
-                None => loaded = Some(Loaded { run: create(id, event)?, seq: stored.seq }),
-                Some(loaded) => {
-                    loaded.run.apply(&event);
-                    loaded.seq = stored.seq;
-                }
-            }
-        }
-        next += count;
-        if count < PAGE {
-            break;
-        }
+    if let Some(mut loaded) = snapshot::newest(store, id).await? {
+        read_on(store, &mut loaded, drop).await?;
+        return Ok(loaded);
     }
-    loaded.ok_or_else(|| LoadError::Broken { run: id.to_string(), what: "its log is empty".to_owned() })
+    load_whole(store, id).await
+}
+
+/// Reads a run back from its whole log, whatever snapshots say.
+pub async fn load_whole<S: Store>(store: &S, id: &RunId) -> Result<Loaded, LoadError> {
+    let Some(first) = store.read(id.as_str(), 1..2).await?.pop() else {
+        return Err(LoadError::Broken { run: id.to_string(), what: "its log is empty".to_owned() });
+    };
+    let (created, ability) = beginning(id, &first)?;
+    let run = Run::create(id.clone(), created, ability);
+    let mut loaded = Loaded { run, seq: first.seq, hash: first.hash, tail: Tail::default() };
+    read_on(store, &mut loaded, drop).await?;
+    Ok(loaded)
 }
 
 /// Takes in what others have appended since.
 pub(crate) async fn catch_up<S: Store>(store: &S, loaded: &mut Loaded) -> Result<Vec<Event>, LoadError> {
     let mut news = Vec::new();
+    read_on(store, loaded, |event| news.push(event)).await?;
+    Ok(news)
+}
+
+/// Takes in what is in the log after where the run is, and shows it.
+async fn read_on<S: Store>(
+    store: &S,
+    loaded: &mut Loaded,
+    mut show: impl FnMut(Event) + Send,
+) -> Result<(), LoadError> {
     loop {
         let from = loaded.seq + 1;
         let events = store.read(loaded.run.id.as_str(), from..from + PAGE).await?;
-        let count = events.len() as u64;
-        for stored in events {
-            let event = parse(&loaded.run.id, stored.seq, &stored.kind, &stored.data)?;
-            loaded.run.apply(&event);
-            loaded.seq = stored.seq;
-            news.push(event);
+        for stored in &events {
+            show(loaded.take_in(stored)?);
         }
-        if count < PAGE {
-            return Ok(news);
+        if (events.len() as u64) < PAGE {
+            return Ok(());
         }
     }
 }
@@ -125,14 +151,29 @@ pub(crate) fn stored(events: &[Event]) -> Vec<NewEvent> {
     events.iter().map(new).collect()
 }
 
-fn create(id: &RunId, event: Event) -> Result<Run, LoadError> {
+/// Reads a run back from its whole log, and checks that its snapshot does not tell otherwise.
+pub async fn verify<S: Store>(store: &S, id: &RunId) -> Result<Loaded, LoadError> {
+    let whole = load_whole(store, id).await?;
+    let short = load(store, id).await?;
+    let says = |loaded: &Loaded| abide_formats::snapshot::write(&loaded.run);
+    // A run that goes on while it is read may have moved on in between.
+    if whole.seq == short.seq && says(&whole) != says(&short) {
+        let what = "its snapshot does not say what its log says".to_owned();
+        return Err(LoadError::Broken { run: id.to_string(), what });
+    }
+    Ok(whole)
+}
+
+/// Reads what a run is made of from its first event.
+pub(crate) fn beginning(id: &RunId, first: &Stored) -> Result<(Created, Arc<Ability>), LoadError> {
+    let event = parse(id, first.seq, &first.kind, &first.data)?;
     let Event::Created(created) = event else {
         let what = format!("its log begins with `{}`", event.kind());
         return Err(LoadError::Broken { run: id.to_string(), what });
     };
     let ability = pinned(&created.source, &created.name)
         .map_err(|what| LoadError::Broken { run: id.to_string(), what })?;
-    Ok(Run::create(id.clone(), *created, Arc::new(ability)))
+    Ok((*created, Arc::new(ability)))
 }
 
 /// Reads the ability that a run has pinned.

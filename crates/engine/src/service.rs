@@ -256,7 +256,7 @@ pub async fn command<S: Store, P: Process, W: Workspace, C: Clock>(
     command: Command,
 ) -> Result<Run, ServiceError> {
     loop {
-        let Loaded { mut run, seq } = load(&*driver.store, id).await?;
+        let Loaded { mut run, seq, .. } = load(&*driver.store, id).await?;
         let events = run.decide(command.clone(), &driver.secrets_of(id))?;
         if events.is_empty() {
             return Ok(run);

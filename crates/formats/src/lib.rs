@@ -16,5 +16,6 @@ mod read;
 pub mod reference;
 pub mod schema;
 pub mod shape;
+pub mod snapshot;
 pub mod text;
 pub mod yaml;

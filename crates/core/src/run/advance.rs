@@ -1,7 +1,8 @@
 //! What follows by itself: the next event that nobody has to cause.
 
 use super::scope::RunScope;
-use super::state::{Phase, Run, StepStatus};
+use super::state::{Phase, Run};
+use super::step::StepStatus;
 use crate::definition::{ApprovalStep, Items, Step, StepKind};
 use crate::event::{
     AttemptFailure, EndStatus, Event, HookPhase, Question, QuestionKind, Skip, StepKey, StepResult, Then,
@@ -28,11 +29,9 @@ impl Run {
         events
     }
 
-    fn next(&mut self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
-        if self.before_is_done() && self.ending.is_none() {
-            self.phase = Phase::Steps;
-        }
-        match self.phase.clone() {
+    /// Only [`Run::apply`] changes a run: what is in no event would be lost with the driver.
+    fn next(&self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
+        match &self.phase {
             Phase::Finished(..) => None,
             _ if self.ending.is_some() => self.next_of_the_end(),
             // A driver may look after a long time: nothing begins that would be ended at once.
@@ -40,7 +39,8 @@ impl Run {
                 Some(Event::DeadlinePassed)
             }
             Phase::AwaitingPlan => None,
-            Phase::Before(done) => self.next_hook(HookPhase::Before, done),
+            Phase::Before(_) if self.before_is_done() => self.next_step(now, secrets),
+            Phase::Before(done) => self.next_hook(HookPhase::Before, *done),
             Phase::After(_) => self.next_of_the_end(),
             Phase::Steps => self.next_step(now, secrets),
         }
@@ -60,25 +60,24 @@ impl Run {
     }
 
     /// Lets what is under way end, then runs the hooks after the steps, then ends the run.
-    fn next_of_the_end(&mut self) -> Option<Event> {
+    fn next_of_the_end(&self) -> Option<Event> {
         if !self.index.running.is_empty() || self.index.hook.is_some() {
             return None;
         }
         // A run whose plan was never agreed to has nothing to clean up after.
-        let began = !matches!(self.phase, Phase::AwaitingPlan);
-        if began && !matches!(self.phase, Phase::After(_)) {
-            self.phase = Phase::After(0);
-        }
-        if let Phase::After(done) = self.phase
-            && let Some(event) = self.next_hook(HookPhase::After, done)
-        {
+        let done = match self.phase {
+            Phase::AwaitingPlan => None,
+            Phase::After(done) => Some(done),
+            _ => Some(0),
+        };
+        if let Some(event) = done.and_then(|done| self.next_hook(HookPhase::After, done)) {
             return Some(event);
         }
         let (status, error) = self.outcome();
         Some(Event::Finished { status, error })
     }
 
-    fn next_step(&mut self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
+    fn next_step(&self, now: Timestamp, secrets: &[(String, String)]) -> Option<Event> {
         // Whoever was lost must be found before anything else begins.
         if !self.index.lost.is_empty() {
             return None;
@@ -89,7 +88,7 @@ impl Run {
         let parallel = self.ability.settings.is_parallel();
         let may_open =
             if parallel { self.index.running.len() < self.capacity() } else { self.index.open.is_empty() };
-        if may_open && let Some(step) = self.index.ready.first().copied() {
+        if may_open && let Some(step) = self.index.ready.first() {
             return Some(self.open(step, now, secrets));
         }
         if self.index.open.is_empty() && self.index.ready.is_empty() {
@@ -105,7 +104,10 @@ impl Run {
         }
         let due = self.index.paused.first().filter(|(at, ..)| *at <= now);
         let due = due.map(|(_, step, instance)| (*step, *instance));
-        let startable = || self.index.startable.iter().copied().find(|(step, _)| self.has_room(*step));
+        let startable = || {
+            let (step, places) = self.index.startable.iter().find(|(step, _)| self.has_room(**step))?;
+            Some((*step, places.first()?))
+        };
         let (step, instance) = due.or_else(startable)?;
         Some(self.begin(step, instance, now))
     }

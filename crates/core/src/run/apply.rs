@@ -1,7 +1,10 @@
 //! The only way a run changes.
 
 use super::decide::failure_question;
-use super::state::{Instance, InstanceState, Phase, Run, StepStatus};
+use super::places::Places;
+use super::shared::Shared;
+use super::state::{Phase, Run};
+use super::step::{Instance, InstanceState, StepStatus};
 use crate::definition::ApprovalStep;
 use crate::event::{
     AttemptFailure, EndStatus, Event, HookPhase, LossDecision, Output, QuestionKind, Skip, StepKey,
@@ -53,7 +56,7 @@ impl Run {
                     let instances = items
                         .iter()
                         .map(|(label, item)| Instance::new(Some(label.clone()), Some(item.clone())));
-                    self.steps[step].instances = instances.collect();
+                    self.steps[step].expand(instances.collect());
                     self.open_step(step);
                     self.settle(step);
                 }
@@ -154,10 +157,11 @@ impl Run {
             self.phase = Phase::Steps;
         }
         self.steps[step].status = StepStatus::Open;
-        self.index.ready.remove(&step);
+        self.index.ready.remove(step);
         self.index.open.insert(step);
-        for instance in 0..self.steps[step].instances.len() {
-            self.index.startable.insert((step, instance));
+        let instances = self.steps[step].instances.len();
+        if instances > 0 {
+            self.index.startable.insert(step, Places::before(instances));
         }
     }
 
@@ -173,7 +177,7 @@ impl Run {
     fn leave_or_open(&mut self, key: &StepKey) -> Option<(usize, usize)> {
         let step = self.position(key.step.as_str())?;
         if self.steps[step].instances.is_empty() && key.item.is_none() {
-            self.steps[step].instances.push(Instance::new(None, None));
+            self.steps[step].expand(Shared::from_iter([Instance::new(None, None)]));
             self.open_step(step);
         }
         self.leave(key)
@@ -184,7 +188,12 @@ impl Run {
         let (step, instance) = self.find(key)?;
         let at = (step, instance);
         self.index.running.remove(&at);
-        self.index.startable.remove(&at);
+        if let Some(places) = self.index.startable.get_mut(&step) {
+            places.remove(instance);
+            if places.is_empty() {
+                self.index.startable.remove(&step);
+            }
+        }
         self.index.asking.remove(&at);
         self.index.lost.remove(&at);
         if let InstanceState::Paused(moment) = self.steps[step].instances[instance].state {
@@ -198,7 +207,7 @@ impl Run {
         let at = (step, instance);
         match &state {
             InstanceState::Ready => {
-                self.index.startable.insert(at);
+                self.index.startable.entry(step).or_default().insert(instance);
             }
             InstanceState::Running { .. } => {
                 self.index.running.insert(at);
@@ -214,7 +223,14 @@ impl Run {
             }
             _ => {}
         }
-        self.steps[step].instances[instance].state = state;
+        let entry = &mut self.steps[step];
+        let (was_done, is_done) = (entry.instances[instance].state.is_done(), state.is_done());
+        match (was_done, is_done) {
+            (false, true) => entry.undone -= 1,
+            (true, false) => entry.undone += 1,
+            _ => {}
+        }
+        entry.instances[instance].state = state;
         self.settle(step);
     }
 
@@ -265,20 +281,10 @@ impl Run {
 
     /// Closes a step when all of its instances are done.
     fn settle(&mut self, step: usize) {
-        let instances = &self.steps[step].instances;
-        let done = |instance: &Instance| {
-            matches!(
-                instance.state,
-                InstanceState::Completed
-                    | InstanceState::Failed
-                    | InstanceState::Rejected
-                    | InstanceState::Skipped
-                    | InstanceState::Cancelled
-            )
-        };
-        if !instances.iter().all(done) {
+        if self.steps[step].undone > 0 {
             return;
         }
+        let instances = &self.steps[step].instances;
         let has = |wanted: &InstanceState| instances.iter().any(|instance| instance.state == *wanted);
         let status = if has(&InstanceState::Cancelled) {
             StepStatus::Cancelled
@@ -295,9 +301,9 @@ impl Run {
             StepStatus::Completed
         };
         let note = instances.iter().find_map(|instance| instance.error.clone());
-        let result = match &instances[..] {
-            [only] if only.label.is_none() => only.result.clone(),
-            many => joined(many),
+        let result = match instances.first() {
+            Some(only) if only.label.is_none() => only.result.clone(),
+            _ => joined(instances),
         };
         let state = &mut self.steps[step];
         state.result = result;
@@ -324,7 +330,7 @@ fn after_failure(key: &StepKey, failure: &AttemptFailure, then: Then) -> Instanc
 }
 
 /// Joins the outputs of instances, one after the other.
-fn joined(instances: &[Instance]) -> StepResult {
+fn joined(instances: &Shared<Instance>) -> StepResult {
     let mut output = Output::default();
     for instance in instances {
         let text = &instance.result.output;

@@ -1,6 +1,7 @@
 //! What a run that was called is to the step that called it.
 
-use super::state::{Phase, Run, StepStatus};
+use super::state::{Phase, Run};
+use super::step::StepStatus;
 use crate::event::{EndStatus, Observation, ProcessEnd, StepResult};
 
 impl Run {

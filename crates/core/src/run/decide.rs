@@ -2,7 +2,8 @@
 
 use super::command::{Command, Refusal};
 use super::scope::RunScope;
-use super::state::{InstanceState, Phase, Run};
+use super::state::{Phase, Run};
+use super::step::InstanceState;
 use crate::definition::{ApprovalStep, OnFailure, Step, StepKind};
 use crate::event::{
     AttemptFailure, EndStatus, Event, Observation, ProcessEnd, Question, QuestionKind, StepKey, StepResult,

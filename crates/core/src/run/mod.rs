@@ -14,10 +14,17 @@ mod called;
 mod command;
 mod decide;
 mod effect;
+mod places;
+mod restore;
 mod scope;
+mod shared;
 mod state;
+mod step;
 
 pub use command::{Command, Refusal};
 pub use effect::{AgentWork, ChildWork, ContextWork, Effect, ScriptWork, SkillWork, Work};
+pub use restore::{Progress, StepProgress};
 pub use scope::RunScope;
-pub use state::{Instance, InstanceState, Phase, Run, RunStatus, StepState, StepStatus};
+pub use shared::Shared;
+pub use state::{Phase, Run, RunStatus};
+pub use step::{Instance, InstanceState, StepState, StepStatus};

@@ -1,6 +1,7 @@
 //! What the templates and conditions of a run see.
 
-use super::state::{Run, StepStatus};
+use super::state::Run;
+use super::step::StepStatus;
 use crate::event::StepResult;
 use crate::value::Value;
 use crate::value::expression::Lookup;

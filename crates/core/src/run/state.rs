@@ -1,16 +1,18 @@
 //! What a run is at one moment.
 
+use super::places::Places;
+use super::shared::Shared;
+use super::step::{Instance, InstanceState, StepState, StepStatus};
 use crate::definition::check::dependencies;
 use crate::definition::{Ability, OnFailure, Step};
-use crate::event::{
-    Created, EndStatus, HookKey, HookPhase, Question, RunId, Skip, StepKey, StepResult, Timestamp,
-};
-use crate::value::Value;
+use crate::event::{Created, EndStatus, HookKey, HookPhase, Question, RunId, Skip, StepKey, Timestamp};
 use smol_str::SmolStr;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A run: its definition, and how far it has come.
+///
+/// A copy is cheap, whatever the run has done: it shares everything with the run that later changes do not touch.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// Its id.
@@ -22,7 +24,7 @@ pub struct Run {
     /// How far the run as a whole is.
     pub phase: Phase,
     /// How far each step is, in the order of the ability.
-    pub steps: Vec<StepState>,
+    pub steps: Shared<StepState>,
     /// How it will end, once it is known.
     pub ending: Option<(EndStatus, Option<String>)>,
     /// Whether somebody asked for the end.
@@ -39,16 +41,14 @@ pub(super) struct Index {
     pub(super) waits: Arc<Vec<Vec<usize>>>,
     /// The steps that wait for each step.
     pub(super) dependents: Arc<Vec<Vec<usize>>>,
-    /// For how many steps each step still waits.
-    pub(super) unmet: Vec<u32>,
     /// Steps that wait for nothing and have not been looked at.
-    pub(super) ready: BTreeSet<usize>,
+    pub(super) ready: Places,
     /// Steps that have instances and are not done.
-    pub(super) open: BTreeSet<usize>,
+    pub(super) open: Places,
     /// Instances with an attempt under way.
     pub(super) running: BTreeSet<(usize, usize)>,
-    /// Instances that could start an attempt.
-    pub(super) startable: BTreeSet<(usize, usize)>,
+    /// Instances that could start an attempt, by step.
+    pub(super) startable: BTreeMap<usize, Places>,
     /// Instances that wait for a moment.
     pub(super) paused: BTreeSet<(Timestamp, usize, usize)>,
     /// Instances that wait for a human.
@@ -59,6 +59,8 @@ pub(super) struct Index {
     pub(super) closed: usize,
     /// The hook that is running.
     pub(super) hook: Option<HookKey>,
+    /// Whether the ability has the word `json` anywhere.
+    pub(super) uses_json: bool,
 }
 
 /// How far the run as a whole is.
@@ -74,126 +76,6 @@ pub enum Phase {
     After(usize),
     /// It is over.
     Finished(EndStatus, Option<String>),
-}
-
-/// How far a step is.
-#[derive(Debug, Clone, Default)]
-pub struct StepState {
-    /// In one word.
-    pub status: StepStatus,
-    /// Its instances: one, or one per item.
-    pub instances: Vec<Instance>,
-    /// The step's results as later steps see them.
-    pub result: StepResult,
-    /// Why it failed or was skipped.
-    pub note: Option<String>,
-}
-
-/// How far a step is, in one word.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum StepStatus {
-    /// It has not been looked at.
-    #[default]
-    Waiting,
-    /// It has begun.
-    Open,
-    /// It is done, with evidence.
-    Completed,
-    /// It failed.
-    Failed,
-    /// It was not done.
-    Skipped(Skip),
-    /// It is an approval that was answered with a no.
-    Rejected,
-    /// The run ended before it was done.
-    Cancelled,
-}
-
-impl StepStatus {
-    /// Returns the word for it; expressions see the first three of the finished ones.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Open => "running",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Skipped(_) => "skipped",
-            Self::Rejected => "rejected",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// Returns whether nothing more will happen to the step.
-    pub fn is_closed(&self) -> bool {
-        !matches!(self, Self::Waiting | Self::Open)
-    }
-}
-
-/// One instance of a step.
-#[derive(Debug, Clone)]
-pub struct Instance {
-    /// The label of its item.
-    pub label: Option<SmolStr>,
-    /// The item.
-    pub item: Option<Value>,
-    /// How many attempts there have been.
-    pub attempt: u32,
-    /// How many of them were retries after a failure.
-    pub retries: u32,
-    /// How many of them count for `repeat`.
-    pub rounds: u32,
-    /// Where it is.
-    pub state: InstanceState,
-    /// What the last attempt left.
-    pub result: StepResult,
-    /// What went wrong last.
-    pub error: Option<String>,
-    /// The evidence that the last attempt did not show: the next one is told.
-    pub missing: Vec<String>,
-}
-
-impl Instance {
-    pub(super) fn new(label: Option<SmolStr>, item: Option<Value>) -> Self {
-        Self {
-            label,
-            item,
-            attempt: 0,
-            retries: 0,
-            rounds: 0,
-            state: InstanceState::Ready,
-            result: StepResult::default(),
-            error: None,
-            missing: Vec::new(),
-        }
-    }
-}
-
-/// Where an instance is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum InstanceState {
-    /// An attempt can begin.
-    Ready,
-    /// An attempt is under way.
-    Running {
-        /// When it is ended.
-        deadline: Option<Timestamp>,
-    },
-    /// The next attempt begins at this moment.
-    Paused(Timestamp),
-    /// A human is asked.
-    Asking(Question),
-    /// The driver of the last attempt is gone.
-    Lost,
-    /// It is done.
-    Completed,
-    /// It failed.
-    Failed,
-    /// It was answered with a no.
-    Rejected,
-    /// A human skipped it.
-    Skipped,
-    /// The run ended before it was done.
-    Cancelled,
 }
 
 /// How a run is, in one word, for people.
@@ -251,40 +133,40 @@ impl Run {
                 dependents[*on].push(step);
             }
         }
-        let mut unmet: Vec<u32> =
-            waits.iter().map(|before| u32::try_from(before.len()).unwrap_or(u32::MAX)).collect();
         let positions: HashMap<SmolStr, usize> =
             ability.steps.iter().enumerate().map(|(index, step)| (step.id.as_str().into(), index)).collect();
-        // A need that is no step is never met, so that a run that lacks one does not complete without it.
-        for (unmet, step) in unmet.iter_mut().zip(&ability.steps) {
-            let lacks = step.needs.iter().any(|need| !positions.contains_key(need.as_str()));
-            *unmet = unmet.saturating_add(u32::from(lacks));
-        }
+        let unmet: Vec<u32> = waits
+            .iter()
+            .zip(&ability.steps)
+            .map(|(before, step)| unmet(before.len(), step, &positions))
+            .collect();
         let ready =
             unmet.iter().enumerate().filter(|(_, unmet)| **unmet == 0).map(|(step, _)| step).collect();
+        let steps = unmet.into_iter().map(|unmet| StepState { unmet, ..StepState::default() }).collect();
         let phase = if created.plan_approval { Phase::AwaitingPlan } else { Phase::Before(0) };
         let taken_over = created.taken_over.clone();
+        let uses_json = created.source.contains("json");
         let mut run = Self {
             id,
             created: Arc::new(created),
             phase,
-            steps: vec![StepState::default(); ability.steps.len()],
+            steps,
             ending: None,
             cancelling: false,
             index: Index {
                 positions: Arc::new(positions),
                 waits: Arc::new(waits),
                 dependents: Arc::new(dependents),
-                unmet,
                 ready,
-                open: BTreeSet::new(),
+                open: Places::default(),
                 running: BTreeSet::new(),
-                startable: BTreeSet::new(),
+                startable: BTreeMap::new(),
                 paused: BTreeSet::new(),
                 asking: BTreeSet::new(),
                 lost: BTreeSet::new(),
                 closed: 0,
                 hook: None,
+                uses_json,
             },
             ability,
         };
@@ -295,7 +177,7 @@ impl Run {
                     result,
                     ..Instance::new(Some(label), Some(item))
                 });
-                run.steps[position].instances = instances.collect();
+                run.steps[position].expand(instances.collect());
                 run.steps[position].result = taken.result;
                 run.steps[position].note = Some("taken over".to_owned());
                 let status = match taken.skipped_by {
@@ -337,7 +219,11 @@ impl Run {
     /// Returns where the instance of a key is.
     pub fn find(&self, key: &StepKey) -> Option<(usize, usize)> {
         let step = self.position(key.step.as_str())?;
-        let instance = self.steps[step].instances.iter().position(|instance| instance.label == key.item)?;
+        let state = &self.steps[step];
+        let instance = match &key.item {
+            Some(label) => state.labels.get(label).copied()?,
+            None => state.instances.first().filter(|only| only.label.is_none()).map(|_| 0)?,
+        };
         Some((step, instance))
     }
 
@@ -373,6 +259,11 @@ impl Run {
             (self.key(*step, *instance), self.steps[*step].instances[*instance].attempt)
         };
         self.index.running.iter().map(attempt).collect()
+    }
+
+    /// Returns whether anything may look at outputs as data; known once, because abilities can be long.
+    pub fn uses_json(&self) -> bool {
+        self.index.uses_json
     }
 
     /// Returns the hook that is under way.
@@ -435,14 +326,24 @@ impl Run {
             return;
         }
         self.steps[step].status = status;
-        self.index.ready.remove(&step);
-        self.index.open.remove(&step);
+        self.index.ready.remove(step);
+        self.index.open.remove(step);
         self.index.closed += 1;
-        for dependent in self.index.dependents.clone()[step].iter().copied() {
-            self.index.unmet[dependent] = self.index.unmet[dependent].saturating_sub(1);
-            if self.index.unmet[dependent] == 0 && self.steps[dependent].status == StepStatus::Waiting {
+        let dependents = Arc::clone(&self.index.dependents);
+        for dependent in dependents[step].iter().copied() {
+            let state = &mut self.steps[dependent];
+            state.unmet = state.unmet.saturating_sub(1);
+            if state.unmet == 0 && state.status == StepStatus::Waiting {
                 self.index.ready.insert(dependent);
             }
         }
     }
+}
+
+/// Returns for how many steps a step waits, of which so many are known and not closed.
+///
+/// A need that is no step is never met, so that a run that lacks one does not complete without it.
+pub(super) fn unmet(open: usize, step: &Step, positions: &HashMap<SmolStr, usize>) -> u32 {
+    let lacks = step.needs.iter().any(|need| !positions.contains_key(need.as_str()));
+    u32::try_from(open).unwrap_or(u32::MAX).saturating_add(u32::from(lacks))
 }

@@ -3,6 +3,7 @@
 use super::{AGAIN, DriveError, Driver, HEARTBEAT, Halt, NamedValues, Stop};
 use crate::log::{Loaded, catch_up, load};
 use crate::port::{Clock, Lease, Process, Signal, Store, StoreError, Workspace};
+use crate::snapshot;
 use abide_core::definition::Input;
 use abide_core::event::{Event, HookKey, Observation, ProcessEnd, RunId, StepKey, Timestamp};
 use abide_core::run::{Command, Effect, RunStatus};
@@ -116,6 +117,10 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
                 self.drive_children(|key| waiting.contains(key) && !begins(&events, key));
             }
             self.begin(&events);
+            // What has begun goes on meanwhile. Without a snapshot the run is read from its log: nothing is lost.
+            if self.loaded.tail.is_long() {
+                let _ = snapshot::keep(&*self.driver.store, &mut self.loaded).await;
+            }
             let status = self.loaded.run.status();
             if status.is_final() {
                 return Ok(status);

@@ -85,7 +85,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             }
         }
         // Kept beside the output only where something may look at it.
-        if result.json.is_none() && !result.output.cut && run.created.source.contains("json") {
+        if result.json.is_none() && !result.output.cut && run.uses_json() {
             result.json = abide_formats::json::parse(result.output.text.trim()).ok();
         }
         for (index, command) in rules.check.iter().enumerate() {

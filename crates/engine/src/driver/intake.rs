@@ -35,11 +35,12 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Drive<'_, S, P, W, C> {
         let store = &*self.driver.store;
         let id = self.loaded.run.id.clone();
         let summary = summary(&self.loaded.run);
-        let appended =
-            store.append(id.as_str(), self.loaded.seq, Some(&self.lease), stored(&events), summary).await;
+        let written = stored(&events);
+        let bytes = written.iter().map(|event| event.data.len()).sum();
+        let appended = store.append(id.as_str(), self.loaded.seq, Some(&self.lease), written, summary).await;
         match appended {
             Ok(appended) => {
-                self.loaded.seq = appended.seq;
+                self.loaded.follow(appended.seq, &appended.hash, events.len(), bytes);
                 for event in &events {
                     self.driver.observer.event(&self.loaded.run, event);
                 }

@@ -6,29 +6,29 @@ use abide_core::value::Value;
 use smol_str::SmolStr;
 
 /// The fields of a mapping that have not been taken.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     kind: &'a str,
     entries: Vec<(String, Value)>,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(kind: &'a str, value: Value) -> Result<Self, BadEvent> {
+    pub(crate) fn new(kind: &'a str, value: Value) -> Result<Self, BadEvent> {
         match value {
             Value::Map(entries) => Ok(Self { kind, entries }),
             _ => Err(BadEvent::new(kind, "its data is not a mapping")),
         }
     }
 
-    pub(super) fn bad(&self, name: &str) -> BadEvent {
+    pub(crate) fn bad(&self, name: &str) -> BadEvent {
         BadEvent::new(self.kind, format!("`{name}` is missing or has the wrong type"))
     }
 
-    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         let position = self.entries.iter().position(|(known, _)| known == name)?;
         Some(self.entries.swap_remove(position).1).filter(|value| *value != Value::Null)
     }
 
-    pub(super) fn optional_text(&mut self, name: &str) -> Result<Option<String>, BadEvent> {
+    pub(crate) fn optional_text(&mut self, name: &str) -> Result<Option<String>, BadEvent> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Text(text)) => Ok(Some(text)),
@@ -36,15 +36,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn text(&mut self, name: &str) -> Result<String, BadEvent> {
+    pub(crate) fn text(&mut self, name: &str) -> Result<String, BadEvent> {
         self.optional_text(name)?.ok_or_else(|| self.bad(name))
     }
 
-    pub(super) fn word(&mut self, name: &str) -> Result<SmolStr, BadEvent> {
+    pub(crate) fn word(&mut self, name: &str) -> Result<SmolStr, BadEvent> {
         self.text(name).map(Into::into)
     }
 
-    pub(super) fn flag(&mut self, name: &str) -> Result<bool, BadEvent> {
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, BadEvent> {
         match self.take(name) {
             None => Ok(false),
             Some(Value::Bool(value)) => Ok(value),
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn optional_int(&mut self, name: &str) -> Result<Option<i64>, BadEvent> {
+    pub(crate) fn optional_int(&mut self, name: &str) -> Result<Option<i64>, BadEvent> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Int(value)) => Ok(Some(value)),
@@ -60,28 +60,28 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn count(&mut self, name: &str) -> Result<u32, BadEvent> {
+    pub(crate) fn count(&mut self, name: &str) -> Result<u32, BadEvent> {
         let value = self.optional_int(name)?.unwrap_or(0);
         u32::try_from(value).map_err(|_| self.bad(name))
     }
 
-    pub(super) fn moment(&mut self, name: &str) -> Result<Option<Timestamp>, BadEvent> {
+    pub(crate) fn moment(&mut self, name: &str) -> Result<Option<Timestamp>, BadEvent> {
         Ok(self.optional_int(name)?.map(Timestamp))
     }
 
-    pub(super) fn key(&mut self, name: &str) -> Result<StepKey, BadEvent> {
+    pub(crate) fn key(&mut self, name: &str) -> Result<StepKey, BadEvent> {
         let text = self.text(name)?;
         StepKey::parse(&text).ok_or_else(|| self.bad(name))
     }
 
-    pub(super) fn run(&mut self, name: &str) -> Result<Option<RunId>, BadEvent> {
+    pub(crate) fn run(&mut self, name: &str) -> Result<Option<RunId>, BadEvent> {
         match self.optional_text(name)? {
             None => Ok(None),
             Some(text) => RunId::parse(&text).map(Some).ok_or_else(|| self.bad(name)),
         }
     }
 
-    pub(super) fn list(&mut self, name: &str) -> Result<Vec<Value>, BadEvent> {
+    pub(crate) fn list(&mut self, name: &str) -> Result<Vec<Value>, BadEvent> {
         match self.take(name) {
             None => Ok(Vec::new()),
             Some(Value::List(items)) => Ok(items),
@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, BadEvent> {
+    pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>, BadEvent> {
         let items = self.list(name)?;
         let texts: Option<Vec<String>> = items
             .into_iter()
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes a list of pairs `[text, value]`.
-    pub(super) fn pairs(&mut self, name: &str) -> Result<Vec<(String, Value)>, BadEvent> {
+    pub(crate) fn pairs(&mut self, name: &str) -> Result<Vec<(String, Value)>, BadEvent> {
         let items = self.list(name)?;
         let pairs: Option<Vec<(String, Value)>> = items
             .into_iter()
@@ -117,7 +117,7 @@ impl<'a> Fields<'a> {
         pairs.ok_or_else(|| self.bad(name))
     }
 
-    pub(super) fn inner(&mut self, name: &str) -> Result<Option<Fields<'a>>, BadEvent> {
+    pub(crate) fn inner(&mut self, name: &str) -> Result<Option<Fields<'a>>, BadEvent> {
         match self.take(name) {
             None => Ok(None),
             Some(value) => Fields::new(self.kind, value).map(Some),
@@ -125,7 +125,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Says that everything has been taken; what is left was written by a newer abide.
-    pub(super) fn finish(self) -> Result<(), BadEvent> {
+    pub(crate) fn finish(self) -> Result<(), BadEvent> {
         match self.entries.first() {
             None => Ok(()),
             Some((name, _)) => {

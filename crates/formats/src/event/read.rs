@@ -21,7 +21,7 @@ pub struct BadEvent {
 }
 
 impl BadEvent {
-    pub(super) fn new(kind: &str, what: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: &str, what: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), what: what.into() }
     }
 }
@@ -188,11 +188,11 @@ fn step(fields: &mut Fields<'_>, name: &str) -> Result<StepId, BadEvent> {
     StepId::parse(&fields.text(name)?).map_err(|_| fields.bad(name))
 }
 
-fn hook(fields: &mut Fields<'_>, name: &str) -> Result<HookKey, BadEvent> {
+pub(crate) fn hook(fields: &mut Fields<'_>, name: &str) -> Result<HookKey, BadEvent> {
     hook_of(&fields.text(name)?).ok_or_else(|| fields.bad(name))
 }
 
-fn hook_of(text: &str) -> Option<HookKey> {
+pub(crate) fn hook_of(text: &str) -> Option<HookKey> {
     let (phase, file) = text.split_once('/')?;
     let phase = match phase {
         "before" => HookPhase::Before,
@@ -239,7 +239,7 @@ fn result(fields: &mut Fields<'_>) -> Result<StepResult, BadEvent> {
     result_of(fields.inner("result")?)
 }
 
-fn result_of(inner: Option<Fields<'_>>) -> Result<StepResult, BadEvent> {
+pub(crate) fn result_of(inner: Option<Fields<'_>>) -> Result<StepResult, BadEvent> {
     let Some(mut inner) = inner else { return Ok(StepResult::default()) };
     let exit_code = inner.optional_int("exit_code")?.map(i32::try_from).transpose();
     let result = StepResult {
@@ -296,7 +296,7 @@ fn failure(fields: &mut Fields<'_>) -> Result<AttemptFailure, BadEvent> {
     Ok(found)
 }
 
-fn question(fields: &mut Fields<'_>) -> Result<Question, BadEvent> {
+pub(crate) fn question(fields: &mut Fields<'_>) -> Result<Question, BadEvent> {
     let mut inner = fields.inner("question")?.ok_or_else(|| fields.bad("question"))?;
     let about = match inner.text("about")?.as_str() {
         "approval" => QuestionKind::Approval,

@@ -12,14 +12,14 @@ pub fn write(event: &Event) -> String {
 }
 
 /// A mapping under construction; what has its default is left out.
-struct Map(Vec<(String, Value)>);
+pub(crate) struct Map(Vec<(String, Value)>);
 
 impl Map {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Vec::new())
     }
 
-    fn with(mut self, name: &str, value: Value) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
         let empty = match &value {
             Value::Null | Value::Bool(false) => true,
             Value::List(items) => items.is_empty(),
@@ -32,20 +32,20 @@ impl Map {
         self
     }
 
-    fn done(self) -> Value {
+    pub(crate) fn done(self) -> Value {
         Value::Map(self.0)
     }
 }
 
-fn text<T: ToString + ?Sized>(value: &T) -> Value {
+pub(crate) fn text<T: ToString + ?Sized>(value: &T) -> Value {
     Value::Text(value.to_string())
 }
 
-fn maybe<T: ToString + ?Sized>(value: Option<&T>) -> Value {
+pub(crate) fn maybe<T: ToString + ?Sized>(value: Option<&T>) -> Value {
     value.map_or(Value::Null, text)
 }
 
-fn int(value: impl Into<i64>) -> Value {
+pub(crate) fn int(value: impl Into<i64>) -> Value {
     Value::Int(value.into())
 }
 
@@ -187,7 +187,7 @@ fn taken_over_data(taken: &TakenOver) -> Value {
         .done()
 }
 
-fn hook_data(hook: &HookKey) -> Value {
+pub(crate) fn hook_data(hook: &HookKey) -> Value {
     let phase = match hook.phase {
         HookPhase::Before => "before",
         HookPhase::After => "after",
@@ -207,7 +207,7 @@ fn output_data(output: &Output) -> Value {
         .done()
 }
 
-fn result_data(result: &StepResult) -> Value {
+pub(crate) fn result_data(result: &StepResult) -> Value {
     // Data that a schema asked for may be null or false itself, so it stands in a list of its own.
     let json = result.json.as_ref().map_or(Value::Null, |json| Value::List(vec![json.clone()]));
     Map::new()
@@ -246,7 +246,7 @@ fn failure_data(failure: &AttemptFailure) -> Value {
     Value::Map(vec![(name.to_owned(), value)])
 }
 
-fn question_data(question: &Question) -> Value {
+pub(crate) fn question_data(question: &Question) -> Value {
     let about = match question.about {
         QuestionKind::Approval => "approval",
         QuestionKind::Failure => "failure",

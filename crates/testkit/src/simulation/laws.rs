@@ -69,6 +69,7 @@ pub fn check(run: &Run, log: &[Timed]) {
         laws.run.apply(event);
         laws.after();
     }
+    super::snapshots::check(run, log);
 }
 
 struct Laws {

@@ -9,6 +9,7 @@ mod chance;
 pub mod driven;
 pub mod laws;
 pub mod machine;
+mod snapshots;
 mod world;
 
 pub use ability::ability;

@@ -9,7 +9,7 @@ use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_core::event::{Event, RunId, Timestamp};
 use abide_engine::port::{Store as _, StoreError, Stored, StreamHead};
-use abide_engine::{LoadError, load};
+use abide_engine::{LoadError, verify as verify_run};
 use abide_store_sqlite::SqliteStore;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -188,11 +188,12 @@ async fn every_head(store: &SqliteStore) -> Result<Vec<StreamHead>, Failure> {
     }
 }
 
-/// Reads a whole run back, which checks its hashes, its events and its replay; returns how many events it has.
+/// Reads a whole run back, which checks its hashes, its events, its replay and its snapshot; returns how many events
+/// it has.
 async fn check(store: &SqliteStore, head: &StreamHead) -> Result<u64, Damage> {
     let damage = |seq, what: String| Damage { run: head.stream.clone(), seq, what };
     let id = RunId::parse(&head.stream).ok_or_else(|| damage(None, "its id is not one".to_owned()))?;
-    let loaded = load(store, &id).await.map_err(|error| match &error {
+    let loaded = verify_run(store, &id).await.map_err(|error| match &error {
         LoadError::Store(StoreError::Damaged { seq, .. }) | LoadError::Event { seq, .. } => {
             damage(Some(*seq), error.to_string())
         }

@@ -14,6 +14,12 @@ pub(crate) async fn find_run(
     text: Option<&str>,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<RunId, Failure> {
+    // A whole id needs no list of all runs.
+    if let Some(id) = text.and_then(RunId::parse)
+        && store.head(id.as_str()).await.map_err(|error| store_failure(&error))?.is_some()
+    {
+        return Ok(id);
+    }
     let heads = store.heads(None, 10_000).await.map_err(|error| store_failure(&error))?;
     let matching: Vec<&StreamHead> = match text {
         Some(text) => heads.iter().filter(|head| head.stream.starts_with(text)).collect(),
