@@ -32,6 +32,8 @@ pub(crate) struct Watch {
 #[derive(Default)]
 struct State {
     waiting: HashMap<String, Vec<oneshot::Sender<()>>>,
+    /// Whether the thread that looks sleeps until somebody waits.
+    parked: bool,
     closed: bool,
 }
 
@@ -66,7 +68,10 @@ impl Watch {
         let waiters = state.waiting.entry(stream.to_owned()).or_default();
         waiters.retain(|waiter| !waiter.is_closed());
         waiters.push(waiter);
-        self.awaited.notify_one();
+        // A thread that is only resting finds out by itself; waking it for every step would cost more than it does.
+        if state.parked {
+            self.awaited.notify_one();
+        }
         woken
     }
 }
@@ -146,8 +151,11 @@ impl Watch {
             if rested && !nobody {
                 return true;
             }
-            state = if nobody {
-                self.awaited.wait(state).unwrap_or_else(PoisonError::into_inner)
+            state = if nobody && rested {
+                state.parked = true;
+                state = self.awaited.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.parked = false;
+                state
             } else {
                 rested = true;
                 self.closing.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0

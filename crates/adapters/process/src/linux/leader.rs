@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -54,7 +55,7 @@ impl Leader {
     fn try_start(local: &LocalProcess, spec: &Spec) -> io::Result<(Self, Pipe, Pipe)> {
         let (stdout, stdout_writer) = io::pipe()?;
         let (stderr, stderr_writer) = io::pipe()?;
-        let mut command = Command::new(&spec.program);
+        let mut command = program(&spec.program);
         command
             .args(&spec.arguments)
             .current_dir(&spec.folder)
@@ -133,6 +134,19 @@ impl Leader {
         self.reaped = !matches!(status, Ok(None));
         Ok(status?.map(|status| ending(&status)))
     }
+}
+
+/// Returns the command of a program. The shell is where POSIX systems have it: searching for it in every folder of a long
+/// `PATH` takes as long as a good part of its start, and would find any other program of that name first.
+fn program(name: &str) -> Command {
+    const SHELL: &str = "/bin/sh";
+    static HAS_SHELL: OnceLock<bool> = OnceLock::new();
+    if name == "sh" && *HAS_SHELL.get_or_init(|| Path::new(SHELL).exists()) {
+        let mut command = Command::new(SHELL);
+        command.arg0(name);
+        return command;
+    }
+    Command::new(name)
 }
 
 /// Returns an input that is at its end: a copy of one that is open for good, which is cheaper than to open it anew.
