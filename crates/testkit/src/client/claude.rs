@@ -52,6 +52,11 @@ impl Client for ClaudeCode {
         ToolCall::new("Bash", json!({"command": command, "description": "runs a command"}))
     }
 
+    fn delegate(&self, task: &str) -> ToolCall {
+        let arguments = json!({"description": "a task", "prompt": task, "subagent_type": "general-purpose"});
+        ToolCall::new("Agent", arguments)
+    }
+
     fn home(&self) -> &Path {
         self.home.path()
     }

@@ -79,6 +79,11 @@ impl Client for Codex {
         ToolCall::new("exec_command", json!({"cmd": command, "login": Value::Bool(false)}))
     }
 
+    /// Its model is told the agent's id, and has to ask `wait_agent` for what comes of it.
+    fn delegate(&self, task: &str) -> ToolCall {
+        ToolCall::new("spawn_agent", json!({"message": task}))
+    }
+
     fn home(&self) -> &Path {
         self.home.path()
     }

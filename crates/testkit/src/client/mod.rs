@@ -44,6 +44,9 @@ pub trait Client: Sync {
     /// Makes the call by which the model of this client runs a command in a shell.
     fn shell(&self, command: &str) -> ToolCall;
 
+    /// Makes the call by which the model of this client gives a task to a sub-agent.
+    fn delegate(&self, task: &str) -> ToolCall;
+
     /// Returns the client's home, where its own configuration is.
     fn home(&self) -> &Path;
 }

@@ -90,6 +90,11 @@ impl Client for OpenCode {
         ToolCall::new("bash", json!({"command": command, "description": "runs a command"}))
     }
 
+    fn delegate(&self, task: &str) -> ToolCall {
+        let arguments = json!({"description": "a task", "prompt": task, "subagent_type": "general"});
+        ToolCall::new("task", arguments)
+    }
+
     fn home(&self) -> &Path {
         self.home.path()
     }

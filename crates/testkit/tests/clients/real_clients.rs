@@ -3,7 +3,8 @@
 use crate::hooks::{self, ASKED};
 use crate::project::Project;
 use abide_testkit::client::{ClaudeCode, Client, Codex, Installed, Launch, OpenCode};
-use abide_testkit::model::{ModelServer, Turn};
+use abide_testkit::model::{ModelServer, Script, ToolCall, Turn};
+use serde_json::{Value, json};
 
 const REASON: &str = "not in this step: run the tests first";
 const LEFT: &str = "two steps are left: test and deploy";
@@ -98,6 +99,51 @@ async fn goes_on_with_a_session_after_it_ended(client: impl Client) {
     assert!(told.tells("say a word") && told.tells("heron"), "{:#?}", told.messages);
 }
 
+/// Answers for an agent that delegates, and for its sub-agent, which wants a shell.
+fn delegating(client: &impl Client, task: &str, command: &str) -> Script {
+    let (delegate, shell) = (client.delegate(task), client.shell(command));
+    Script::function(move |request| {
+        let results = request.new_results();
+        let child = !request.tells("delegate it");
+        match results.first() {
+            None if child => Turn::call(shell.clone()),
+            _ if child => Turn::text("the sub-agent is done"),
+            None if request.messages.iter().all(|message| message.calls.is_empty()) => {
+                Turn::call(delegate.clone())
+            }
+            // Codex does not wait for a sub-agent by itself.
+            Some(result) if request.offers("wait_agent") => {
+                let told: Value = serde_json::from_str(&result.text).unwrap_or_default();
+                match told["agent_id"].as_str() {
+                    Some(agent) => Turn::call(ToolCall::new("wait_agent", json!({"targets": [agent]}))),
+                    None => Turn::text("all is done"),
+                }
+            }
+            _ => Turn::text("all is done"),
+        }
+    })
+}
+
+async fn a_sub_agent_is_refused_too<C: Client>(client: C, write: Write) {
+    let script = delegating(&client, "make the file", "echo hi > made.txt");
+    let (project, server) = (Project::new(), ModelServer::start(script).unwrap());
+    let refuse = format!("case $input in *made.txt*) echo '{REASON}' >&2; exit 2 ;; esac");
+    write(&project, "PreToolUse", &hooks::hook(&project, &refuse));
+    let outcome = client.run(Launch::new(project.root(), "delegate it", &server)).await.unwrap();
+    assert!(outcome.succeeded(), "{outcome:#?}");
+    assert_eq!(outcome.answer.as_deref(), Some("all is done"), "{outcome:#?}");
+    assert_eq!(project.read("made.txt"), None, "the tool ran");
+    let turns = server.turns();
+    let refused = turns.iter().find(|request| !request.tells("delegate it") && request.tells(REASON));
+    assert!(refused.is_some(), "{outcome:#?}\n{:#?}", project.lines(ASKED));
+    let asked = project.lines(ASKED);
+    let asked = asked.iter().find(|asked| asked["tool_input"]["command"].is_string()).unwrap();
+    // Claude Code and Codex name the session and the agent in it; to OpenCode, each agent is a session.
+    let same_session = asked["session_id"].as_str() == outcome.session.as_deref();
+    assert_eq!(same_session, C::NAME != "opencode", "{asked:#?}");
+    assert_eq!(asked["agent_id"].is_string(), C::NAME != "opencode", "{asked:#?}");
+}
+
 /// One test for each client and each thing that it does.
 macro_rules! each {
     ($($client:ident $write:ident;)*) => { $(mod $client {
@@ -121,6 +167,11 @@ macro_rules! each {
         #[tokio::test]
         async fn goes_on_when_it_may_not_stop() {
             super::goes_on_when_it_may_not_stop(super::$client(), hooks::$write).await;
+        }
+
+        #[tokio::test]
+        async fn a_sub_agent_is_refused_too() {
+            super::a_sub_agent_is_refused_too(super::$client(), hooks::$write).await;
         }
 
         #[tokio::test]
