@@ -8,30 +8,43 @@ use abide_engine::port::{Store as _, StreamHead};
 use abide_engine::{Loaded, load, service};
 use abide_store_sqlite::SqliteStore;
 
+/// How many runs are looked at together: the newest is among the first, unless everything is over.
+const PAGE: usize = 256;
+
 /// Finds a run by its id, the beginning of it, or, without one, as the newest that `wanted` accepts.
 pub(crate) async fn find_run(
     store: &SqliteStore,
     text: Option<&str>,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<RunId, Failure> {
+    let failed = |error| store_failure(&error);
     // A whole id needs no list of all runs.
     if let Some(id) = text.and_then(RunId::parse)
-        && store.head(id.as_str()).await.map_err(|error| store_failure(&error))?.is_some()
+        && store.head(id.as_str()).await.map_err(failed)?.is_some()
     {
         return Ok(id);
     }
-    let heads = store.heads(None, 10_000).await.map_err(|error| store_failure(&error))?;
-    let matching: Vec<&StreamHead> = match text {
-        Some(text) => heads.iter().filter(|head| head.stream.starts_with(text)).collect(),
+    let is_mine = |head: &StreamHead| match text {
+        Some(text) => head.stream.starts_with(text),
         None => {
-            let mine = heads.iter().filter(|head| {
-                let summary = summary(head);
-                text_of(&summary, "parent").is_none()
-                    && wanted(text_of(&summary, "status").unwrap_or_default())
-            });
-            mine.take(1).collect()
+            let summary = summary(head);
+            let is_called = text_of(&summary, "parent").is_some();
+            !is_called && wanted(text_of(&summary, "status").unwrap_or_default())
         }
     };
+    let mut matching = Vec::new();
+    let mut place = None;
+    loop {
+        let page = store.heads(place.as_ref(), PAGE).await.map_err(failed)?;
+        place = page.last().map(StreamHead::place);
+        let is_last = page.len() < PAGE;
+        matching.extend(page.into_iter().filter(is_mine));
+        if is_last || (text.is_none() && !matching.is_empty()) {
+            break;
+        }
+    }
+    // Without a text the newest is meant.
+    matching.truncate(if text.is_none() { 1 } else { usize::MAX });
     match (&matching[..], text) {
         ([only], _) => RunId::parse(&only.stream).ok_or_else(|| {
             Failure::new(Exit::System, format!("the log holds a run with a bad id: {}", only.stream))
