@@ -5,6 +5,7 @@
 //! waiting, and the same way every time: see [`play`].
 
 mod clock;
+pub mod contract;
 mod process;
 mod workspace;
 
