@@ -22,3 +22,18 @@ fn from_json(json: serde_json::Value) -> Value {
         }
     }
 }
+
+/// Returns the same data as JSON; numbers that JSON cannot write become null.
+pub fn to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => (*value).into(),
+        Value::Float(value) => (*value).into(),
+        Value::Text(text) => text.as_str().into(),
+        Value::List(items) => items.iter().map(to_json).collect(),
+        Value::Map(entries) => serde_json::Value::Object(
+            entries.iter().map(|(key, value)| (key.clone(), to_json(value))).collect(),
+        ),
+    }
+}

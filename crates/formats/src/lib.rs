@@ -9,6 +9,7 @@
 pub mod ability;
 pub mod agent;
 pub mod config;
+pub mod edit;
 pub mod event;
 mod frontmatter;
 pub mod json;
