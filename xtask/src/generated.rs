@@ -21,6 +21,14 @@ pub const FILES: &[Generated] = &[
     },
     Generated { path: "schema/agent.json", contents: || Ok(schema::pretty(&schema::schema(Format::Agent))) },
     Generated { path: "docs/reference.md", contents: || Ok(reference::markdown()) },
+    Generated {
+        path: "clients/claude-code/hooks/hooks.json",
+        contents: || Ok(abide_clients::claude::plugin_hooks()),
+    },
+    Generated {
+        path: "clients/claude-code/.claude-plugin/plugin.json",
+        contents: || Ok(abide_clients::claude::plugin_manifest()),
+    },
     Generated { path: "docs/cli.md", contents: || Ok(abide_cli::reference::markdown()) },
 ];
 

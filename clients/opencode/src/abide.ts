@@ -288,7 +288,9 @@ function answer(ended: Ended): Answer {
   const context = more?.["additionalContext"];
   const result: Answer = typeof context === "string" && context !== "" ? { context } : {};
   if (told?.decision === "block") result.deny = text(told.reason);
-  if (more?.["permissionDecision"] === "deny") result.deny = text(more["permissionDecisionReason"]);
+  const decision = more?.["permissionDecision"];
+  // Nobody can be asked here, so only silence and a plain yes let something through.
+  if (decision !== undefined && decision !== "allow") result.deny = text(more?.["permissionDecisionReason"]);
   return result;
 }
 

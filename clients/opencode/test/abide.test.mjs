@@ -68,11 +68,13 @@ test("a tool is denied by exit code 2, with the reason", async () => {
   await assert.rejects(call(hooks), { message: "only the tests may run now" });
 });
 
-test("a tool is denied by a decision in JSON", async () => {
-  const deny = { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "not now" } };
-  const { hooks } = await load(program(`echo '${JSON.stringify(deny)}'`));
-  await assert.rejects(call(hooks), { message: "not now" });
-});
+for (const permissionDecision of ["deny", "ask", "defer"]) {
+  test(`a tool is denied by the decision \`${permissionDecision}\``, async () => {
+    const deny = { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason: "not now" } };
+    const { hooks } = await load(program(`echo '${JSON.stringify(deny)}'`));
+    await assert.rejects(call(hooks), { message: "not now" });
+  });
+}
 
 for (const [what, body, expected] of [
   ["crashes", "kill -9 $$", /its hook failed/],

@@ -129,7 +129,7 @@ fn space() -> impl Strategy<Value = &'static str> {
     ]
 }
 
-fn joined(open: char, items: Vec<String>, trailing: bool, last: &str, close: char) -> String {
+fn joined(open: char, items: &[String], trailing: bool, last: &str, close: char) -> String {
     let comma = if trailing && !items.is_empty() { "," } else { "" };
     format!("{open}{}{comma}{last}{close}", items.join(","))
 }
@@ -140,7 +140,7 @@ fn value() -> impl Strategy<Value = String> {
         let item = (space(), inner.clone(), space()).prop_map(|(a, value, b)| format!("{a}{value}{b}"));
         let list = (prop::collection::vec(item, 0..4), any::<bool>(), space());
         prop_oneof![
-            list.prop_map(|(items, trailing, last)| joined('[', items, trailing, last, ']')),
+            list.prop_map(|(items, trailing, last)| joined('[', &items, trailing, last, ']')),
             object(inner.boxed()),
         ]
     })
@@ -151,7 +151,7 @@ fn object(inner: BoxedStrategy<String>) -> impl Strategy<Value = String> {
     let member = (space(), key, space(), space(), inner, space())
         .prop_map(|(a, key, b, c, value, d)| format!("{a}\"{key}\"{b}:{c}{value}{d}"));
     (prop::collection::vec(member, 0..4), any::<bool>(), space())
-        .prop_map(|(items, trailing, last)| joined('{', items, trailing, last, '}'))
+        .prop_map(|(items, trailing, last)| joined('{', &items, trailing, last, '}'))
 }
 
 fn document() -> impl Strategy<Value = String> {

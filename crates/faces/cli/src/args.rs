@@ -1,5 +1,9 @@
 //! The command line, as clap reads it; the texts here are the `--help` and the reference page.
 
+mod install;
+
+pub use install::{ClientArguments, ClientName, InstallArguments};
+
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -74,7 +78,11 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
-    /// Check that abide can work here
+    /// Put abide into Claude Code, OpenCode or Codex: hooks or a plugin, and its tools
+    Install(InstallArguments),
+    /// Take abide out of a client again
+    Uninstall(ClientArguments),
+    /// Check that abide can work here, and that it is in the clients
     Doctor,
     /// Show what a run would do, without doing any of it
     Plan(PlanArguments),

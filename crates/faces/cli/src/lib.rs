@@ -71,6 +71,8 @@ fn run(
         Command::Schema(arguments) => commands::schema(&mut session, arguments),
         Command::Explain(arguments) => commands::explain(&mut session, arguments),
         Command::Completions(arguments) => commands::completions(&mut session, arguments),
+        Command::Install(arguments) => commands::install(&mut session, arguments),
+        Command::Uninstall(arguments) => commands::uninstall(&mut session, arguments),
         Command::Doctor => commands::doctor(&mut session),
         Command::Plan(arguments) => commands::plan(&mut session, arguments),
         Command::Run(arguments) => commands::run(&mut session, arguments),

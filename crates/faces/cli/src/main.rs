@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         variables: std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
+        binary: std::env::current_exe().ok(),
         terminal: io::stdout().is_terminal(),
         terminal_in: io::stdin().is_terminal(),
         width: || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),

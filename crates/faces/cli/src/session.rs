@@ -14,6 +14,8 @@ pub struct Surroundings {
     pub folder: PathBuf,
     /// Environment variables.
     pub variables: Vec<(String, String)>,
+    /// The program itself.
+    pub binary: Option<PathBuf>,
     /// Whether standard output is a terminal.
     pub terminal: bool,
     /// Whether standard input is a terminal, where a human can be asked.

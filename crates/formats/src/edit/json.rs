@@ -76,7 +76,8 @@ pub fn remove(text: &str, path: &[Key]) -> Result<String, Problem> {
     let rest = &text[line_rest(text, end)..];
     let whole_line = rest.starts_with(['\n', '\r']);
     let start = line_start(text, item.start, whole_line);
-    let mut parts: Vec<Range<usize>> = vec![start..item.value.span.end];
+    let own = start..item.value.span.end;
+    let mut parts: Vec<Range<usize>> = vec![own];
     match (item.comma, at.checked_sub(1).and_then(|before| items[before].comma)) {
         (Some(comma), _) => parts.push(comma..comma + 1),
         (None, Some(before)) => parts.insert(0, before..before + 1),
@@ -143,7 +144,7 @@ fn insert(draft: &mut Draft, root: &Node, container: &Node, key: Option<&str>, v
         let mut new =
             format!("{end}{inner}{name}{}", printed(value, &Layout { end, unit: &unit, indent: &inner }));
         if !text[container.span.clone()].contains('\n') {
-            new += &format!("{end}{outer}");
+            new = new + end + &outer;
         }
         draft.insert(container.span.start + 1, &new);
         return;

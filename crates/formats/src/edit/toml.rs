@@ -4,6 +4,7 @@
 //! before and after, and finds what is to be removed in a file that somebody changed since.
 
 use super::{Draft, Problem, line_end};
+use std::fmt::Write as _;
 use toml_edit::{DocumentMut, Item, TableLike};
 
 /// Reads a document.
@@ -33,9 +34,10 @@ pub fn append(draft: &mut Draft, path: &[&str], lines: &[(&str, toml_edit::Value
         block += &end.repeat(if draft.text().ends_with('\n') { 1 } else { 2 });
     }
     let keys: Vec<String> = path.iter().map(|key| toml_edit::Key::new(*key).to_string()).collect();
-    block += &format!("[{}]{end}", keys.join("."));
+    // Writing to a string cannot fail.
+    let _ = write!(block, "[{}]{end}", keys.join("."));
     for (key, value) in lines {
-        block += &format!("{key} = {value}{end}");
+        let _ = write!(block, "{key} = {value}{end}");
     }
     let mut next = draft.clone();
     next.insert(draft.text().len(), &block);

@@ -161,6 +161,7 @@ mod tests {
         let surroundings = Surroundings {
             folder: "/".into(),
             variables: Vec::new(),
+            binary: None,
             terminal: false,
             terminal_in: false,
             width: || None,

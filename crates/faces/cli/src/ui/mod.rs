@@ -1,5 +1,6 @@
 //! Everything that is printed, made as text first, so that it can be tested without a terminal.
 
+pub mod changes;
 pub mod diagnostics;
 pub mod json;
 pub mod live;

@@ -1,6 +1,8 @@
 //! `abide doctor`: healthy, broken, and on machines that lack something.
 
 use crate::support::{BAD, GOOD, Project, finish};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// Returns the result of one check.
 fn result(project: &Project, check: &str) -> String {
@@ -14,7 +16,12 @@ fn result(project: &Project, check: &str) -> String {
 fn a_healthy_project_is_healthy() {
     let project = Project::new();
     project.write(".abide/abilities/good.yaml", GOOD);
-    let outcome = project.abide(&["doctor"]);
+    // A PATH without clients, whatever the tester has.
+    project.write("../bin/sh", "").write("../bin/bash", "");
+    for name in ["sh", "bash"] {
+        fs::set_permissions(project.path("../bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let outcome = finish(project.command(&["doctor"]).env("PATH", project.path("../bin")));
     assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{outcome:?}");
     assert!(!outcome.out.contains('✗') && !outcome.out.contains('!'), "{outcome:?}");
     assert!(outcome.out.contains("1 usable, 0 broken, 0 shadowed"), "{outcome:?}");

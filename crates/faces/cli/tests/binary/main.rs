@@ -10,6 +10,7 @@ mod discovery;
 mod doctor;
 mod drawing;
 mod init;
+mod install;
 mod listing;
 mod memory;
 mod output;

@@ -1,6 +1,8 @@
 //! `abide doctor`: whether abide can work here, and what to do where it cannot.
 #![expect(clippy::disallowed_methods, reason = "looking at the machine is what this command is for")]
 
+mod clients;
+
 use crate::session::Session;
 use crate::ui::Ink;
 use crate::ui::visible::visible;
@@ -76,6 +78,7 @@ fn checks(session: &Session<'_>) -> Vec<Check> {
     checks.push(configuration(session));
     checks.push(abilities(session));
     checks.push(agents(session));
+    checks.extend(clients::clients(session));
     checks
 }
 

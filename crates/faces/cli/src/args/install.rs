@@ -1,0 +1,42 @@
+//! The command line of `abide install` and `abide uninstall`.
+
+use clap::{Args, ValueEnum};
+
+/// Arguments of `abide install`.
+#[derive(Debug, Args)]
+pub struct InstallArguments {
+    /// Where it goes.
+    #[command(flatten)]
+    pub into: ClientArguments,
+    /// Do not ask: approve abide's hooks where the client wants that (Codex)
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Arguments of `abide uninstall`, and most of `abide install`.
+#[derive(Debug, Args)]
+pub struct ClientArguments {
+    /// The client
+    #[arg(value_enum, value_name = "CLIENT")]
+    pub client: ClientName,
+    /// For everybody who works in this project; this is the default
+    #[arg(long, conflicts_with = "user")]
+    pub project: bool,
+    /// For you, in every project
+    #[arg(long)]
+    pub user: bool,
+    /// Show what would change, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClientName {
+    /// Claude Code
+    Claude,
+    /// OpenCode
+    Opencode,
+    /// Codex
+    Codex,
+}
