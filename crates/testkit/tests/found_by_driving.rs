@@ -375,3 +375,22 @@ fn a_driver_whose_lease_ran_out_starts_nothing_before_it_has_it_again() {
         assert_eq!(place.marks(), marks.map(|mark| format!("{id}/{mark}")));
     });
 }
+
+#[test]
+fn a_run_whose_lease_ran_out_can_be_left() {
+    let steps = "  - { id: a, run: 1s, validation: { check: [5s, 2s] } }\n";
+    played(&Place::new(own(steps)), |place| async move {
+        let program = place.program("first");
+        let id = place.start(&program, Vec::new()).await;
+        let drive = program.drive(&id);
+        // Between two heartbeats the machine sleeps, and the second check waits for the next of them.
+        place.clock.sleep(5_500).await;
+        place.clock.jump(3_600_000);
+        place.clock.sleep(1_500).await;
+        tokio::select! {
+            left = drive.leave() => drop(left.unwrap()),
+            () = place.clock.sleep(60_000) => panic!("it is still there"),
+        }
+        assert_eq!(place.marks(), [format!("{id}/a#1"), format!("{id}/a#1/check0")]);
+    });
+}

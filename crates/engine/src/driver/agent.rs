@@ -52,7 +52,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let task = self.task(run, key, attempt, assignment, deadline, &masker)?;
         let folder = task.folder.clone();
         let channels = Channels::new(&masker, wanted);
-        self.ours(&run.id).await;
+        self.ours(&run.id, &stop).await;
         let (listener, said) = self.listener(run, key, attempt, &channels);
         let answer = self.executed(&*runner, task, listener, stop.clone()).await;
         let rest = channels.with(Stream::Stderr, Channel::end);

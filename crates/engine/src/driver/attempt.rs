@@ -100,7 +100,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             Ok(wanted) => wanted,
             Err(reason) => return not_started(reason),
         };
-        self.ours(&run.id).await;
+        self.ours(&run.id, &stop).await;
         let longest = left(deadline, self.clock.now());
         let mark = mark(&run.id, key, attempt);
         let in_project = |word: &str| {

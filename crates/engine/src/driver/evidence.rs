@@ -89,7 +89,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             result.json = abide_formats::json::parse(result.output.text.trim()).ok();
         }
         for (index, command) in rules.check.iter().enumerate() {
-            self.ours(&run.id).await;
+            self.ours(&run.id, stop).await;
             let mark = check_mark(&mark(&run.id, key, attempt), index);
             let spec = run
                 .check_command(key, command, &secrets)

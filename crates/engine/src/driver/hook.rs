@@ -26,7 +26,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let stop = stop.clone();
         let id = run.id.clone();
         tasks.spawn(async move {
-            driver.ours(&id).await;
+            driver.ours(&id, &stop).await;
             let error = match spec {
                 Ok(spec) => driver.run_hook(spec, stop.clone()).await,
                 Err(error) => Some(error),

@@ -206,8 +206,10 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     ///
     /// A machine that slept, or a store that was slow, can outlast a lease: then another driver may have swept what
     /// this one had under way, and would not see what it starts afterwards. The next heartbeat tells.
-    async fn ours(&self, id: &RunId) {
-        loop {
+    ///
+    /// With a stop there is nothing to wait for: what was told to end before its start starts nothing.
+    async fn ours(&self, id: &RunId, stop: &Stop) {
+        while stop.borrow().is_none() {
             let until = self.busy.lock().unwrap_or_else(PoisonError::into_inner).get(id).copied();
             match until {
                 Some(until) if self.clock.now().0 < until => return,
