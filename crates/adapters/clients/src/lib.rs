@@ -55,6 +55,6 @@ pub enum Error {
     #[error("the path {} is not valid text, so it cannot be written into a file", .0.display())]
     Path(PathBuf),
     /// There is no home folder to put it into.
-    #[error("there is no home folder: set HOME, or install with --project")]
+    #[error("there is no home folder to write to or to look in: set HOME")]
     NoHome,
 }

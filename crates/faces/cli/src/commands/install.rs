@@ -148,6 +148,8 @@ fn ask(session: &mut Session<'_>, plan: &Plan<'_>) -> Result<(), Failure> {
     if !session.surroundings.terminal_in {
         return Err(refused("Codex runs hooks only when a person has approved them"));
     }
+    // What was typed before the question does not answer it; where nothing can be thrown away, nothing was typed.
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
     session.say(&format!(
         "\nCodex runs hooks only when you have approved them. Approve these {} of abide, and write all of the above? [y/N] ",
         plan.approvals

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the tests start the binary and look at its files")]
 
 mod drawing;
+mod installing;
 mod keys;
 mod pty;
 mod questions;
