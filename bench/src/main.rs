@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p abide-bench -- validate [--quick]
+//! cargo run --release -p abide-bench -- runs [--quick]
 //! ```
 //! The program calls itself for the other side of a comparison, so that both are cold processes.
 #![expect(
@@ -13,6 +14,7 @@
 mod abilities;
 mod floor;
 mod measure;
+mod runs;
 mod validate;
 
 use anyhow::bail;
@@ -24,9 +26,11 @@ fn main() -> anyhow::Result<ExitCode> {
     match words[..] {
         ["validate"] => validate::run(validate::THOROUGH),
         ["validate", "--quick"] => validate::run(validate::QUICK),
+        ["runs"] => runs::run(false),
+        ["runs", "--quick"] => runs::run(true),
         ["floor", "events", folder] => floor::events(folder.as_ref()),
         ["floor", "bare", folder] => floor::bare(folder.as_ref()),
         ["measure", program, ref rest @ ..] => measure::child(program, rest),
-        _ => bail!("usage: abide-bench validate [--quick]"),
+        _ => bail!("usage: abide-bench validate|runs [--quick]"),
     }
 }

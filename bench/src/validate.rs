@@ -85,7 +85,7 @@ fn numbers(cost: Cost) -> String {
 }
 
 /// Returns the release binary beside this program; under `cargo run` it is brought up to date first.
-fn abide() -> anyhow::Result<OsString> {
+pub(crate) fn abide() -> anyhow::Result<OsString> {
     let beside: PathBuf = std::env::current_exe()?.with_file_name("abide");
     if let Some(cargo) = std::env::var_os("CARGO") {
         let status = Command::new(cargo)

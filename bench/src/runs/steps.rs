@@ -1,0 +1,149 @@
+//! Chains and fan-outs of steps that do nothing, beside the floor.
+//!
+//! The sides take turns, and of each the least of all rounds counts: on a machine that has other things to do,
+//! a round can only be too long.
+
+use super::bars::Bars;
+use super::floor::{Floor, Program};
+use super::meter::{Spent, spent};
+use super::stack::{Shape, Stack, ability};
+use std::path::Path;
+
+/// At most so many times the floor.
+const MOST: f64 = 1.15;
+/// At most so many times the cost of a step in a short run.
+const FLAT: f64 = 1.15;
+/// How many steps a fan-out has under way at once.
+pub(super) const WIDTH: usize = 4;
+
+/// A run that is measured, and how often.
+struct Case {
+    name: &'static str,
+    shape: Shape,
+    steps: usize,
+    rounds: usize,
+    is_held: bool,
+}
+
+/// The least of what each side cost, for one step.
+#[derive(Default)]
+struct Side {
+    wall: Option<f64>,
+    cpu: Option<f64>,
+}
+
+impl Side {
+    fn take(&mut self, spent: Spent, steps: usize) {
+        let (wall, cpu) = spent.each(steps);
+        self.wall = Some(self.wall.map_or(wall, |least| least.min(wall)));
+        self.cpu = Some(self.cpu.map_or(cpu, |least| least.min(cpu)));
+    }
+
+    fn wall(&self) -> f64 {
+        self.wall.unwrap_or(f64::NAN)
+    }
+
+    fn cpu(&self) -> f64 {
+        self.cpu.unwrap_or(f64::NAN)
+    }
+}
+
+/// Measures every case; with `quick`, less often.
+pub(crate) fn measure(quick: bool, bars: &mut Bars) -> anyhow::Result<()> {
+    let rounds = |quickly: usize, thoroughly: usize| if quick { quickly } else { thoroughly };
+    let cases = [
+        Case { name: "chain of 100", shape: Shape::Chain, steps: 100, rounds: rounds(7, 25), is_held: true },
+        Case {
+            name: "fan-out of 100",
+            shape: Shape::FanOut,
+            steps: 100,
+            rounds: rounds(7, 25),
+            is_held: true,
+        },
+        Case {
+            name: "chain of 1,000",
+            shape: Shape::Chain,
+            steps: 1_000,
+            rounds: rounds(2, 5),
+            is_held: true,
+        },
+        Case { name: "chain of 10,000", shape: Shape::Chain, steps: 10_000, rounds: 1, is_held: false },
+    ];
+    println!("what a step costs, in microseconds; the least of several rounds in which the sides take turns");
+    println!("  floor        `/bin/true` started from Rust, and two commits in SQLite that are on the disk");
+    println!("  floor, sh    the same with `sh -c /bin/true`: a script step has to start a shell");
+    println!("  abide        a run of steps with `run: \"true\"`: one process each, as the floor has");
+    println!("  abide, sh    a run of steps with `run: /bin/true`: a shell that becomes another program\n");
+    println!("{:<17}{:<11}{:>8}{:>8}   {:>13}   {:>13}", "", "", "wall", "cpu", "to floor", "to floor, sh");
+    let mut short = None;
+    for case in cases {
+        let cpu = one(&case, bars)?;
+        match short {
+            None => short = Some(cpu),
+            Some(short) if !case.is_held => {
+                bars.hold(
+                    format!("CPU of a step in a {}, to one in a chain of 100", case.name),
+                    cpu / short,
+                    FLAT,
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Measures one case and returns the CPU of a step of abide's.
+fn one(case: &Case, bars: &mut Bars) -> anyhow::Result<f64> {
+    let mut sides: [Side; 4] = Default::default();
+    for _ in 0..case.rounds {
+        // A long run would otherwise stand beside a floor of another minute.
+        let slices = case.steps / 100;
+        for _ in 0..slices.clamp(1, 5) {
+            let folder = tempfile::tempdir()?;
+            for (side, program) in [(0, Program::True), (1, Program::Shell)] {
+                sides[side].take(floor(case.shape, program, folder.path())?, 100);
+            }
+        }
+        for (side, script) in [(2, "'true'"), (3, "/bin/true")] {
+            if case.is_held || side == 2 {
+                let folder = tempfile::tempdir()?;
+                let stack = Stack::open(folder.path(), ability(case.shape, case.steps, script))?;
+                sides[side].take(spent(|| stack.run())?, case.steps);
+            }
+        }
+    }
+    let names = ["floor", "floor, sh", "abide", "abide, sh"];
+    for (name, side) in names.iter().zip(&sides).filter(|(_, side)| side.wall.is_some()) {
+        let to =
+            |other: &Side| format!("{:>6.2} {:>6.2}", side.wall() / other.wall(), side.cpu() / other.cpu());
+        println!(
+            "{:<17}{name:<11}{:>8.0}{:>8.0}   {:>13}   {:>13}",
+            if *name == "floor" { case.name } else { "" },
+            side.wall(),
+            side.cpu(),
+            to(&sides[0]),
+            to(&sides[1])
+        );
+    }
+    if case.is_held {
+        for (side, floor, names) in [(2, 0, "abide to floor"), (3, 1, "abide, sh to floor, sh")] {
+            let (side, floor) = (&sides[side], &sides[floor]);
+            bars.hold(format!("{}, wall: {names}", case.name), side.wall() / floor.wall(), MOST);
+            bars.hold(format!("{}, CPU: {names}", case.name), side.cpu() / floor.cpu(), MOST);
+        }
+    }
+    Ok(sides[2].cpu())
+}
+
+fn floor(shape: Shape, program: Program, folder: &Path) -> anyhow::Result<Spent> {
+    let floor = Floor::open(&folder.join(format!("{program:?}.db")))?;
+    spent(|| match shape {
+        Shape::Chain => floor.steps(program, 100, folder),
+        Shape::FanOut => std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..WIDTH).map(|_| scope.spawn(|| floor.steps(program, 100 / WIDTH, folder))).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().expect("no floor panics"))
+        }),
+    })
+}
