@@ -231,8 +231,8 @@ impl Simulation {
 
     /// Checks what must hold at the end, whatever happened.
     async fn check(&mut self) {
-        // A driver that lost the run to another one finds out within a heartbeat.
-        self.stage.clock.sleep(30_000).await;
+        // A driver that lost the run to another one finds out within a heartbeat, once slow calls have been answered.
+        self.stage.clock.sleep(90_000).await;
         self.programs.look().await;
         assert!(!self.programs.is_driven(), "a driver does not see that the run is over");
         assert_eq!(self.stage.world().alive(), Vec::<String>::new(), "processes are left");
