@@ -5,10 +5,6 @@ use abide_cli::Surroundings;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-/// Reading many small definitions allocates many small things, on several threads at once.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let surroundings = Surroundings {
         folder: std::env::current_dir().unwrap_or_default(),
