@@ -61,6 +61,8 @@ pub enum GuardedRole {
     State,
     /// A definition.
     Definition,
+    /// A definition that reserves calls.
+    Reservation,
     /// What tells a client to ask the gate.
     Settings,
 }
@@ -71,6 +73,7 @@ impl GuardedPath {
         let role = match self.role {
             GuardedRole::State => Role::State,
             GuardedRole::Definition => Role::Definition,
+            GuardedRole::Reservation => Role::Reservation,
             GuardedRole::Settings => Role::Settings,
         };
         Guarded { path: self.path.display().to_string(), role }

@@ -20,8 +20,9 @@ pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
     }
     let situation: &'a Situation = subject.situation;
     let run = situation.may_be_active();
+    let reserved = !situation.reserved.is_empty();
     let guarded: Vec<&'a Guarded> =
-        situation.guarded.iter().filter(|guarded| run || guarded.role.always()).collect();
+        situation.guarded.iter().filter(|guarded| run || guarded.role.always(reserved)).collect();
     if guarded.is_empty() {
         return None;
     }
@@ -156,10 +157,21 @@ fn git(command: &Command) -> Vec<(&str, Reach<'_>)> {
     let Some(at) = words.iter().position(|word| destroys.contains(&word.as_str())) else { return Vec::new() };
     let reach = || Reach { folders: &command.folders, trees: true, unknown: false };
     let mut found: Vec<_> = words[at + 1..].iter().map(|word| (word.as_str(), reach())).collect();
-    if words[at] == "clean" {
+    if words[at] == "clean" && !names_its_paths(&words[at + 1..]) {
         found.push((".", reach()));
     }
     found
+}
+
+/// Returns whether `git clean` is told what to clean: without a path it cleans all that is below.
+fn names_its_paths(words: &[String]) -> bool {
+    // What follows `-e` is a pattern that only looks like a path, and a word that is not known may come to nothing.
+    let option = |word: &String| word.starts_with('-');
+    let excludes = |word: &String| {
+        word.starts_with("--e") || !word.starts_with("--") && option(word) && word.contains('e')
+    };
+    words.iter().all(|word| is_known(word) && !word.is_empty() && !excludes(word))
+        && words.iter().any(|word| !option(word))
 }
 
 enum Touches {

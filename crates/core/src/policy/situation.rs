@@ -139,6 +139,8 @@ pub enum Role {
     State,
     /// A definition of an ability.
     Definition,
+    /// A definition that reserves calls; guarded at all times, since without it nothing would be reserved.
+    Reservation,
     /// A script or hook of an ability.
     Script,
     /// What tells a client to ask the gate.
@@ -146,9 +148,14 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns whether it is guarded while no run is active.
-    pub fn always(self) -> bool {
-        self == Self::State
+    /// Returns whether it is guarded while no run is active; `reserved` tells whether anything is reserved.
+    pub fn always(self, reserved: bool) -> bool {
+        match self {
+            Self::State | Self::Reservation => true,
+            // Whoever takes the gate away has what it keeps.
+            Self::Settings => reserved,
+            Self::Definition | Self::Script => false,
+        }
     }
 
     /// Returns what it is, for messages.
@@ -156,6 +163,7 @@ impl Role {
         match self {
             Self::State => "abide's own state",
             Self::Definition => "the definition of an ability",
+            Self::Reservation => "the definition of an ability that protects something",
             Self::Script => "a script of an ability",
             Self::Settings => "the settings that put the gate in place",
         }

@@ -155,6 +155,41 @@ fn an_ability_that_was_just_added_holds_and_one_that_was_broken_still_does() {
 }
 
 #[test]
+fn what_keeps_the_protection_in_place_is_not_the_agents_to_change() {
+    let stage = Stage::new();
+    stage.define("deploy.yaml", DEPLOY);
+    stage.define("other.yaml", "description: Other\nsteps:\n  - id: go\n    run: ls\n");
+    for command in [
+        "rm .abide/abilities/deploy.yaml",
+        "echo 'steps: []' > .abide/abilities/deploy.yaml",
+        "echo '{}' > .claude/settings.json",
+        "rm -rf .claude",
+        "mv .codex gone",
+        "git clean -xfd",
+        "git clean -xfd -e src",
+        "git clean -xfd $NOTHING",
+    ] {
+        stage.shell(command).unwrap_err();
+    }
+    let edit = |file: &str| {
+        let path = stage.path("project").join(file);
+        let more =
+            serde_json::json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
+        answer(&stage.tool("PreToolUse", &more))
+    };
+    for file in [".abide/abilities/deploy.yaml", ".claude/settings.json", "opencode.json"] {
+        edit(file).unwrap_err();
+    }
+    for file in [".abide/abilities/other.yaml", ".abide/abilities/new.yaml", "src/main.rs"] {
+        edit(file).unwrap();
+    }
+    // Where nothing is protected, a client's settings are nobody's business.
+    fs::remove_file(stage.path("project/.abide/abilities/deploy.yaml")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    edit(".claude/settings.json").unwrap();
+}
+
+#[test]
 fn a_session_with_a_run_does_the_step_and_nothing_else() {
     let stage = Stage::new();
     stage.define("deploy.yaml", DEPLOY);

@@ -127,6 +127,7 @@ fn random_move(dice: &mut Dice) -> Move {
                 (".abide/abilities/deploy/ability.yaml", Intent::ChangeDefinition),
                 ("/PROJECT/.claude/../.abide/abilities/deploy/scripts/x", Intent::ChangeDefinition),
                 ("~/.local/share/abide/runs.db", Intent::ChangeState),
+                (".claude/settings.json", Intent::ChangeState),
             ]);
             let name = dice.one_of(&["Write", "Edit", "MultiEdit"]);
             single(claude(name, &map(&[("file_path", text(path))])), Does::Edit(intent))

@@ -110,7 +110,10 @@ fn files_of_the_gate_are_not_written_by_any_tool() {
     ];
     for path in definition {
         assert!(is_denied(&judge(&working(), &edit(path))), "{path}");
-        assert_eq!(judge(&free(), &edit(path)), Verdict::Allow, "{path}");
+        let settings = path.contains("settings");
+        assert_eq!(is_denied(&judge(&free(), &edit(path))), settings, "{path}: something is reserved");
+        let nothing_reserved = Situation { reserved: Vec::new(), ..free() };
+        assert_eq!(judge(&nothing_reserved, &edit(path)), Verdict::Allow, "{path}");
         let loose = running("build", Enforcement::Loose, step(StepType::Agent, Grants::Own));
         assert!(is_denied(&judge(&loose, &edit(path))), "{path}");
         let other = map(&[("path", text(path))]);
@@ -126,6 +129,25 @@ fn files_of_the_gate_are_not_written_by_any_tool() {
     let patch = ToolCall::read(Client::Codex, "apply_patch", &map(&[("command", text(patch))]));
     assert!(is_denied(&judge(&working(), &patch)));
     assert_eq!(judge(&working(), &edit("src/a.rs")), Verdict::Allow);
+}
+
+#[test]
+fn a_definition_that_reserves_calls_is_guarded_without_a_run() {
+    let mut situation = free();
+    for guarded in &mut situation.guarded {
+        if guarded.role == Role::Definition {
+            guarded.role = Role::Reservation;
+        }
+    }
+    let path = ".abide/abilities/deploy/ability.yaml";
+    let edit = ToolCall::read(Client::ClaudeCode, "Edit", &map(&[("file_path", text(path))]));
+    assert!(is_denied(&judge(&situation, &edit)));
+    for command in ["rm .abide/abilities/deploy/ability.yaml", "rm -rf .abide/abilities", "git clean -fdx"] {
+        assert!(is_denied(&judge(&situation, &bash(command))), "{command}");
+    }
+    let read = ToolCall::read(Client::ClaudeCode, "Read", &map(&[("file_path", text(path))]));
+    assert_eq!(judge(&situation, &read), Verdict::Allow);
+    assert_eq!(judge(&situation, &bash("git clean -fdx target")), Verdict::Allow);
 }
 
 #[test]

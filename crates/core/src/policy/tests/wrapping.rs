@@ -33,7 +33,7 @@ pub(super) enum Intent {
     Approve,
     /// Changes the definition or a script of an ability.
     ChangeDefinition,
-    /// Changes abide's state.
+    /// Changes abide's state, or the settings that put the gate in place.
     ChangeState,
     /// Changes a file of the project.
     Change,
@@ -76,12 +76,12 @@ pub(super) fn make(intent: Intent, dice: &mut Dice) -> Made {
             &["rm", "-rf", ".abide"][..],
             &["sed", "-i", "s/a/b/", ".abide/abilities/deploy/ability.yaml"],
             &["tee", "/project/.abide/abilities/deploy/scripts/x.sh"],
-            &["cp", "x", "src/../.claude/settings.json"],
             &["truncate", "-s", "0", ".abide/abilities/deploy/ability.yaml"],
         ]),
         Intent::ChangeState => dice.one_of(&[
             &["rm", "-r", "/home/ada/.local/share/abide"][..],
             &["touch", "/home/ada/.local/share/abide/runs.db"],
+            &["cp", "x", "src/../.claude/settings.json"],
             &["sqlite3", "/home/ada/.local/share/abide/runs.db", "delete from events"],
         ]),
         Intent::Change => dice.one_of(&[

@@ -45,14 +45,17 @@ pub(super) fn compile(
         ..Index::default()
     };
     for entry in listing.abilities.iter().filter(|entry| entry.shadowed_by.is_none()) {
+        let known = index.reserved.len();
         reserve(entry, before, &mut index.reserved);
+        let reserves = index.reserved.len() > known;
         if let Some(summary) = entry.summary.as_ref().filter(|summary| !summary.agents.is_empty()) {
             let agents = summary.agents.iter().map(ToString::to_string).collect();
             index.restricted.push(Restricted { ability: entry.name.to_string(), agents });
         }
         // Scripts and hooks lie beside an `ability.yaml`.
         let path = entry.folder().map_or_else(|| entry.path.clone(), Path::to_path_buf);
-        index.guarded.push(GuardedPath { path, role: GuardedRole::Definition });
+        let role = if reserves { GuardedRole::Reservation } else { GuardedRole::Definition };
+        index.guarded.push(GuardedPath { path, role });
     }
     for agent in catalog.agents() {
         let known = index.agents.iter().any(|(name, _)| *name == *agent.name);
