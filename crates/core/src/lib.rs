@@ -5,6 +5,7 @@
 //! `definition → plan → run → event → view`.
 #![warn(missing_docs)]
 
+pub mod capability;
 pub mod definition;
 pub mod diagnostic;
 pub mod event;

@@ -14,5 +14,6 @@ mod rerun;
 pub mod service;
 pub mod snapshot;
 mod support;
+pub mod toolbox;
 
 pub use log::{LoadError, Loaded, load, load_whole, verify};

@@ -104,7 +104,7 @@ macro_rules! words {
         }
     };
 }
-pub(super) use words;
+pub(crate) use words;
 
 words! {
     /// How strictly the gate holds an agent to the current step.

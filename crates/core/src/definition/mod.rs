@@ -15,6 +15,7 @@ mod protect;
 mod step;
 mod validation;
 
+pub(crate) use ability::words;
 pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
 pub use agent::{AgentProfile, Permission, PermissionAction, ToolGrant};
 pub use config::{AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SkillSettings};

@@ -7,6 +7,7 @@ mod clock;
 mod process;
 mod runner;
 mod store;
+mod tool;
 mod workspace;
 
 pub use chain::{NO_HASH, link, verify};
@@ -16,4 +17,5 @@ pub use runner::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runne
 pub use store::{
     Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
+pub use tool::{Beside, SessionId, Stop, Stopper, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 pub use workspace::{Definition, FoundTexts, Workspace, WorkspaceError};
