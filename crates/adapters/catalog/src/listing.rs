@@ -2,7 +2,7 @@
 
 use crate::{Origin, Place};
 use abide_core::definition::check::{References, Signature};
-use abide_core::definition::{Ability, AgentName, Enforcement, Protect, StepType};
+use abide_core::definition::{Ability, AgentName, Enforcement, Protect, StepType, Triggers};
 use abide_core::diagnostic::{Diagnostic, nearest};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,6 +93,8 @@ pub struct Summary {
     pub protects: Vec<Protect>,
     /// The only agents that may run it, if it says so.
     pub agents: Vec<AgentName>,
+    /// What in a message suggests it.
+    pub triggers: Triggers,
 }
 
 impl Summary {
@@ -109,6 +111,7 @@ impl Summary {
                 Some(only) => vec![only.value.clone()],
                 None => ability.compatible_agents.iter().map(|agent| agent.value.clone()).collect(),
             },
+            triggers: ability.triggers.clone(),
         }
     }
 }

@@ -4,8 +4,12 @@
 //! A hook must not read a thousand abilities to judge one call. It reads this file, and looks whether anything that went into it
 //! has changed since, at most once a second; only then is it compiled anew.
 
+#[cfg(test)]
+mod tests;
+
 use crate::Gate;
 use crate::files::{self, GateError};
+use crate::triggers::{KeptTriggers, TriggerIndex};
 use abide_core::definition::attachment::{DEFAULT_AGENT, may_run};
 use abide_core::policy::{AgentRights, Guarded, Role};
 use serde::{Deserialize, Serialize};
@@ -116,6 +120,8 @@ impl Index {
 pub struct Compiled {
     /// The index.
     pub index: Index,
+    /// What in a message suggests an ability.
+    pub triggers: TriggerIndex,
     /// Every file and folder that went into it, those that do not exist included.
     pub sources: Vec<PathBuf>,
 }
@@ -123,9 +129,18 @@ pub struct Compiled {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
+    /// Which form it has; those before the second did not say so.
+    #[serde(default)]
+    format: u32,
+    /// Which triggers were compiled with it.
+    #[serde(default)]
+    triggers: String,
     index: Index,
     sources: Vec<(PathBuf, Stamp)>,
 }
+
+/// The form of what is kept; another one is compiled anew, and still tells what was reserved.
+const FORMAT: u32 = 2;
 
 /// Which version of a file or folder was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,28 +170,71 @@ impl Gate {
         compile: impl FnOnce(Option<&Index>) -> Compiled,
     ) -> Result<Index, GateError> {
         let path = self.index_file(root);
-        // One that cannot be read is compiled anew: the definitions are what counts.
-        let kept = files::read::<Kept>(&path).ok().flatten();
-        if let Some(kept) = &kept
-            && kept.index.version == version
-            && is_fresh(&path, kept, now)
-        {
-            return Ok(kept.index.clone());
+        match current(&path, version, now) {
+            (Some(kept), true) => Ok(kept.index),
+            (kept, _) => Ok(self.compile(root, kept.as_ref().map(|kept| &kept.index), now, compile)?.0),
         }
-        let compiled = compile(kept.as_ref().map(|kept| &kept.index));
+    }
+
+    /// Returns the triggers of a project's abilities, compiled anew if they have to be.
+    ///
+    /// They lie in a file of their own, because a message asks for them and a tool call does not.
+    pub fn triggers(
+        &self,
+        root: &Path,
+        version: &str,
+        now: SystemTime,
+        compile: impl FnOnce(Option<&Index>) -> Compiled,
+    ) -> Result<TriggerIndex, GateError> {
+        let (kept, fresh) = current(&self.index_file(root), version, now);
+        if let Some(kept) = kept.as_ref().filter(|_| fresh)
+            && let Ok(Some(triggers)) = files::read::<KeptTriggers>(&self.triggers_file(root))
+            // Two that compile at once may each write one of the two files.
+            && triggers.of == kept.triggers
+        {
+            return Ok(triggers.triggers);
+        }
+        Ok(self.compile(root, kept.as_ref().map(|kept| &kept.index), now, compile)?.1)
+    }
+
+    fn compile(
+        &self,
+        root: &Path,
+        before: Option<&Index>,
+        now: SystemTime,
+        compile: impl FnOnce(Option<&Index>) -> Compiled,
+    ) -> Result<(Index, TriggerIndex), GateError> {
+        let compiled = compile(before);
         let sources = compiled.sources.into_iter().map(|path| {
             let stamp = stamp(&path, Some(now));
             (path, stamp)
         });
-        let kept = Kept { sources: sources.collect(), index: compiled.index };
-        files::replace(&path, &kept)?;
-        Ok(kept.index)
+        let triggers = KeptTriggers::new(compiled.triggers);
+        files::replace(&self.triggers_file(root), &triggers)?;
+        let kept =
+            Kept { format: FORMAT, triggers: triggers.of, sources: sources.collect(), index: compiled.index };
+        files::replace(&self.index_file(root), &kept)?;
+        Ok((kept.index, triggers.triggers))
     }
 
     fn index_file(&self, root: &Path) -> PathBuf {
         let name = files::name_of(root.as_os_str().as_encoded_bytes());
         self.folder.join("index").join(name).with_extension("json")
     }
+
+    fn triggers_file(&self, root: &Path) -> PathBuf {
+        self.index_file(root).with_extension("triggers")
+    }
+}
+
+/// Returns what is kept, and whether it still holds.
+fn current(path: &Path, version: &str, now: SystemTime) -> (Option<Kept>, bool) {
+    // One that cannot be read is compiled anew: the definitions are what counts.
+    let kept = files::read::<Kept>(path).ok().flatten();
+    let fresh = kept.as_ref().is_some_and(|kept| {
+        kept.format == FORMAT && kept.index.version == version && is_fresh(path, kept, now)
+    });
+    (kept, fresh)
 }
 
 /// Returns whether nothing that went into an index has changed.
@@ -205,104 +263,5 @@ fn stamp(path: &Path, read_since: Option<SystemTime>) -> Stamp {
         nanoseconds: metadata.mtime_nsec(),
         size: metadata.len(),
         inode: metadata.ino(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-
-    struct Project {
-        folder: tempfile::TempDir,
-        compiled: Cell<usize>,
-    }
-
-    impl Project {
-        fn new() -> Self {
-            Self { folder: tempfile::tempdir().unwrap(), compiled: Cell::new(0) }
-        }
-
-        fn file(&self) -> PathBuf {
-            self.folder.path().join("ability.yaml")
-        }
-
-        /// Asks at a moment after now; the pattern is what the file says.
-        fn ask(&self, gate: &Gate, later: Duration) -> Vec<String> {
-            let now = SystemTime::now() + later;
-            let index = gate.index(self.folder.path(), "1", now, |_| {
-                self.compiled.set(self.compiled.get() + 1);
-                let pattern = fs::read_to_string(self.file()).unwrap_or_default();
-                let reserved = ReservedCall { ability: "a".into(), pattern, file: self.file() };
-                let index = Index { version: "1".into(), reserved: vec![reserved], ..Index::default() };
-                Compiled { index, sources: vec![self.folder.path().to_path_buf(), self.file()] }
-            });
-            index.unwrap().reserved.into_iter().map(|reserved| reserved.pattern).collect()
-        }
-    }
-
-    #[test]
-    fn it_is_compiled_again_when_something_changed_and_not_otherwise() {
-        let home = tempfile::tempdir().unwrap();
-        let gate = Gate::at(home.path());
-        let project = Project::new();
-        let minute = Duration::from_mins(1);
-        assert_eq!(project.ask(&gate, minute), [""]);
-        assert_eq!(project.ask(&gate, minute * 2), [""]);
-        assert_eq!(project.compiled.get(), 1, "nothing changed");
-        fs::write(project.file(), "Bash(x)").unwrap();
-        assert_eq!(project.ask(&gate, minute * 3), ["Bash(x)"], "a new file");
-        fs::write(project.file(), "Bash(yy)").unwrap();
-        assert_eq!(project.ask(&gate, minute * 4), ["Bash(yy)"], "an edit in place");
-        fs::remove_file(project.file()).unwrap();
-        assert_eq!(project.ask(&gate, minute * 5), [""]);
-        assert_eq!(project.compiled.get(), 4);
-    }
-
-    #[test]
-    fn what_changes_while_it_is_compiled_is_seen() {
-        let home = tempfile::tempdir().unwrap();
-        let gate = Gate::at(home.path());
-        let project = Project::new();
-        fs::write(project.file(), "Bash(x)").unwrap();
-        project.ask(&gate, Duration::ZERO);
-        // Same size, and perhaps the same time as the clock of the disk counts.
-        fs::write(project.file(), "Bash(y)").unwrap();
-        assert_eq!(project.ask(&gate, SETTLED * 2), ["Bash(y)"]);
-    }
-
-    #[test]
-    fn what_an_agent_may_run_follows_from_both_sides() {
-        let restricted =
-            |ability: &str, agent: &str| Restricted { ability: ability.into(), agents: vec![agent.into()] };
-        let index = Index {
-            restricted: vec![restricted("deploy", "deployer"), restricted("wipe", "root")],
-            agents: vec![("deployer".into(), vec!["deploy".into(), "wipe".into(), "test".into()])],
-            ..Index::default()
-        };
-        let except = |names: &[&str]| AgentRights::Any {
-            except: names.iter().map(|name| (*name).to_owned()).collect(),
-        };
-        assert_eq!(index.rights(None), except(&["deploy", "wipe"]));
-        assert_eq!(index.rights(Some("stranger")), except(&["deploy", "wipe"]));
-        assert_eq!(index.rights(Some("root")), except(&["deploy"]));
-        assert_eq!(index.rights(Some("deployer")), AgentRights::Only(vec!["deploy".into(), "test".into()]));
-    }
-
-    #[test]
-    fn another_version_and_a_damaged_file_are_compiled_anew() {
-        let home = tempfile::tempdir().unwrap();
-        let gate = Gate::at(home.path());
-        let project = Project::new();
-        let minute = Duration::from_mins(1);
-        project.ask(&gate, minute);
-        fs::write(gate.index_file(project.folder.path()), "{").unwrap();
-        project.ask(&gate, minute * 2);
-        assert_eq!(project.compiled.get(), 2);
-        let other = gate.index(project.folder.path(), "2", SystemTime::now() + minute * 3, |_| Compiled {
-            index: Index { version: "2".into(), ..Index::default() },
-            sources: Vec::new(),
-        });
-        assert_eq!(other.unwrap().version, "2");
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! - [`sessions`]: which run a session is bound to, and the step that it is at. Written by whoever drives the run.
 //! - [`index`]: what the definitions of a project say to the gate, compiled.
+//! - [`triggers`]: what in a message suggests an ability, and when a session was last told so.
 //! - [`tickets`]: how the hook that sees an agent start an ability, and knows the session, meets the server that starts it and
 //!   does not.
 //!
@@ -18,6 +19,7 @@ mod files;
 pub mod index;
 pub mod sessions;
 pub mod tickets;
+pub mod triggers;
 
 pub use family::{Family, Relative};
 pub use files::GateError;

@@ -14,6 +14,7 @@ use crate::definition::Triggers;
 use crate::event::Timestamp;
 use sentence::{Sentence, sentences};
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub struct Suggestion {
     pub ability: String,
     /// What in the message suggests it.
     pub reason: Reason,
+    /// How well it fits: more is better, and of equals the one that stands earlier counts.
+    pub score: usize,
 }
 
 /// What in a message suggests an ability.
@@ -91,16 +94,23 @@ impl fmt::Display for Mention {
     }
 }
 
+impl Detection {
+    /// Returns the ability that an agent is told about: the best of those that it may run.
+    pub fn best(&self, may_run: impl Fn(&str) -> bool) -> Option<&Suggestion> {
+        self.suggestions.iter().find(|suggestion| may_run(&suggestion.ability))
+    }
+}
+
 /// Returns what a message says about abilities, each given by its name and its triggers.
 pub fn detect<'a>(message: &str, abilities: impl IntoIterator<Item = (&'a str, &'a Triggers)>) -> Detection {
     let end = message.char_indices().nth(LONGEST).map_or(message.len(), |(end, _)| end);
-    let sentences = sentences(&message[..end]);
+    let message = Message::read(&message[..end]);
     let mut found = Detection::default();
     let mut ranked = Vec::new();
     for (ability, triggers) in abilities {
         let mut best: Option<(Rank, Reason)> = None;
         let mut mention = None;
-        for (rank, reason, hit) in hits(triggers, &sentences) {
+        for (rank, reason, hit) in hits(triggers, &message) {
             match hit {
                 None => {
                     if best.as_ref().is_none_or(|(known, _)| rank > *known) {
@@ -114,7 +124,8 @@ pub fn detect<'a>(message: &str, abilities: impl IntoIterator<Item = (&'a str, &
         }
         match (best, mention) {
             (Some((rank, reason)), _) => {
-                ranked.push((Reverse(rank), Suggestion { ability: ability.to_owned(), reason }));
+                let suggestion = Suggestion { ability: ability.to_owned(), reason, score: rank.0 };
+                ranked.push((Reverse(rank), suggestion));
             }
             (None, Some((reason, mention))) => {
                 found.passed_over.push(PassedOver { ability: ability.to_owned(), reason, mention });
@@ -128,24 +139,50 @@ pub fn detect<'a>(message: &str, abilities: impl IntoIterator<Item = (&'a str, &
     found
 }
 
-/// How good a match is: a pattern before a phrase, a longer phrase before a shorter one, an earlier before a later.
-type Rank = (bool, usize, usize, Reverse<usize>);
+/// A message, read once for all triggers.
+struct Message {
+    sentences: Vec<Sentence>,
+    /// Every word of it, so that a keyword of which none is there costs nothing.
+    words: HashSet<String>,
+}
 
-fn hits(triggers: &Triggers, sentences: &[Sentence]) -> Vec<(Rank, Reason, Option<Mention>)> {
+impl Message {
+    fn read(text: &str) -> Self {
+        let sentences = sentences(text);
+        let words = sentences.iter().flat_map(|sentence| sentence.words.iter().cloned()).collect();
+        Self { sentences, words }
+    }
+}
+
+/// How good a match is: its score, and an earlier one before a later.
+type Rank = (usize, Reverse<usize>);
+
+/// A pattern goes before any phrase, a phrase of more words before one of fewer, a longer one before a shorter.
+fn score_of(pattern: bool, words: usize, length: usize) -> usize {
+    if pattern { 10_000 + length.min(9_999) } else { words.min(99) * 100 + length.min(99) }
+}
+
+/// Each pattern is compiled once for the whole message, which may have thousands of sentences.
+fn hits(triggers: &Triggers, message: &Message) -> Vec<(Rank, Reason, Option<Mention>)> {
     let mut hits = Vec::new();
-    for (at, sentence) in sentences.iter().enumerate() {
-        for pattern in &triggers.patterns {
+    for pattern in &triggers.patterns {
+        for (at, sentence) in message.sentences.iter().enumerate() {
             let matches = |text: &str| pattern.matches(text) == Some(true);
-            if matches(&sentence.text) || matches(&sentence.text.to_lowercase()) {
-                let rank = (true, usize::MAX, pattern.as_str().len(), Reverse(at));
+            if matches(&sentence.text) || matches(&sentence.lower) {
+                let rank = (score_of(true, 0, pattern.as_str().len()), Reverse(at));
                 let mention = sentence.mention(sentence.words.len(), None);
                 hits.push((rank, Reason::Pattern(pattern.as_str().to_owned()), mention));
             }
         }
-        for keyword in &triggers.keywords {
-            let wanted: Vec<String> = keyword.split_whitespace().map(str::to_lowercase).collect();
+    }
+    for keyword in &triggers.keywords {
+        let wanted: Vec<String> = keyword.split_whitespace().map(str::to_lowercase).collect();
+        if !wanted.iter().all(|word| message.words.contains(word)) {
+            continue;
+        }
+        for (at, sentence) in message.sentences.iter().enumerate() {
             for start in sentence.places(&wanted) {
-                let rank = (false, wanted.len(), keyword.chars().count(), Reverse(at));
+                let rank = (score_of(false, wanted.len(), keyword.chars().count()), Reverse(at));
                 let mention = sentence.mention(start, Some(wanted.len()));
                 hits.push((rank, Reason::Keyword(keyword.value.clone()), mention));
             }

@@ -7,6 +7,8 @@ use super::Mention;
 pub(super) struct Sentence {
     /// Its text.
     pub(super) text: String,
+    /// The same in lower case.
+    pub(super) lower: String,
     /// Its words, in lower case.
     pub(super) words: Vec<String>,
     /// Whether it ends with a question mark.
@@ -81,7 +83,9 @@ fn split(line: &str, found: &mut Vec<Sentence>) {
 fn add(text: &str, asks: bool, found: &mut Vec<Sentence>) {
     let words: Vec<String> = text.split_whitespace().flat_map(words_of).collect();
     if !words.is_empty() {
-        found.push(Sentence { text: text.trim().to_owned(), words, asks });
+        let text = text.trim().to_owned();
+        let lower = text.to_lowercase();
+        found.push(Sentence { text, lower, words, asks });
     }
 }
 

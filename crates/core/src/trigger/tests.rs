@@ -105,6 +105,18 @@ fn the_best_match_wins_and_says_why() {
 }
 
 #[test]
+fn the_score_says_what_wins() {
+    let (words, pattern) = (triggers(&["ship it now", "ship it"], &[]), triggers(&[], &["ship"]));
+    let detection = detect("ship it now", [("words", &words), ("pattern", &pattern)]);
+    let scores: Vec<(&str, usize)> =
+        detection.suggestions.iter().map(|found| (found.ability.as_str(), found.score)).collect();
+    assert_eq!(scores, [("pattern", 10_004), ("words", 311)]);
+    assert_eq!(detection.best(|_| true).map(|best| best.ability.as_str()), Some("pattern"));
+    assert_eq!(detection.best(|name| name != "pattern").map(|best| best.ability.as_str()), Some("words"));
+    assert_eq!(detection.best(|_| false), None);
+}
+
+#[test]
 fn what_is_passed_over_says_why() {
     let deploy = deploy();
     let why =
@@ -144,4 +156,13 @@ fn any_message_is_answered() {
     {
         let _ = detect(&message, [("deploy", &deploy)]);
     }
+}
+
+#[test]
+fn a_pattern_is_not_compiled_again_for_every_sentence() {
+    // More patterns than are kept compiled: one compilation for each sentence would take minutes.
+    let patterns: Vec<String> = (0..50).map(|number| format!("ship.*v{number}$")).collect();
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    let many = triggers(&["deploy"], &patterns);
+    assert_eq!(detect(&"a b.\n".repeat(4_000), [("deploy", &many)]), Detection::default());
 }

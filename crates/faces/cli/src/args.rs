@@ -106,8 +106,21 @@ pub enum Command {
     Cancel(CancelArguments),
     /// Look at the log of runs, and check that nobody changed it
     Audit(AuditArguments),
+    /// Show which ability a message suggests, and why
+    Detect(DetectArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
     Hook(HookArguments),
+}
+
+/// Arguments of `abide detect`.
+#[derive(Debug, Args)]
+pub struct DetectArguments {
+    /// The message; `-` reads it from standard input
+    #[arg(value_name = "MESSAGE", required = true)]
+    pub message: Vec<String>,
+    /// The agent that is asked; the one without a name when none is given
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
 }
 
 /// Arguments of `abide hook`.

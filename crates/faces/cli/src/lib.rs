@@ -77,6 +77,7 @@ fn run(
         Command::Plan(arguments) => commands::plan(&mut session, arguments),
         Command::Run(arguments) => commands::run(&mut session, arguments),
         Command::Rerun(arguments) => commands::rerun(&mut session, arguments),
+        Command::Detect(arguments) => commands::detect(&mut session, arguments),
         Command::Demo(arguments) => commands::demo(&mut session, arguments),
         Command::Resume(arguments) => commands::resume(&mut session, arguments),
         Command::Runs(arguments) => commands::runs(&mut session, arguments),

@@ -8,3 +8,4 @@
 pub mod answer;
 pub mod asked;
 pub mod decide;
+pub mod suggest;

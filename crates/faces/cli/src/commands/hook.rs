@@ -4,7 +4,7 @@
 //! read is denied, what takes too long is denied, and so is what panics.
 
 use crate::args::HookArguments;
-use crate::gate::{gate, situation};
+use crate::gate::{gate, situation, suggested};
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
 use abide_core::policy::{Client, Files};
@@ -90,7 +90,12 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
     let now = now();
     let session = SessionId::new(client, asked.session.clone());
     let situation = situation(surroundings, &gate, &session, &asked, now);
-    let decision = decide(client, &asked, &situation, &Disk);
+    let mut decision = decide(client, &asked, &situation, &Disk);
+    if decision.answer == Answer::Silence
+        && let Some(text) = suggested(surroundings, &gate, &session, &asked, &situation, now)
+    {
+        decision.answer = Answer::Tell(text);
+    }
     let noted = match &decision.note {
         None => Ok(()),
         Some(Note::Warned) => match situation.active() {

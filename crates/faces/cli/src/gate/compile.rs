@@ -1,8 +1,9 @@
 //! A project's definitions, as far as the gate must know them.
 
-use abide_catalog::{Catalog, Configuration, Entry, Place};
+use abide_catalog::{Catalog, Configuration, Entry, Place, Status};
 use abide_core::definition::Enforcement;
 use abide_gate::index::{Compiled, GuardedPath, GuardedRole, Index, ReservedCall, Restricted};
+use abide_gate::triggers::{Suggestible, TriggerIndex};
 use std::path::{Path, PathBuf};
 
 /// What tells clients to ask the gate, below a project.
@@ -27,6 +28,7 @@ pub(super) fn compile(
     before: Option<&Index>,
 ) -> Compiled {
     let level = configuration.config.abilities.enforcement.as_ref().map(|level| level.value);
+    let start = configuration.config.abilities.auto_trigger.as_ref().is_some_and(|flag| flag.value);
     let configured: Vec<(String, Vec<String>)> = configuration
         .config
         .agents
@@ -66,7 +68,27 @@ pub(super) fn compile(
         }
     }
     index.guarded.extend(settings(place));
-    Compiled { sources: catalog.sources(&listing), index }
+    let abilities = listing.abilities.iter().filter_map(suggestible).collect();
+    Compiled { sources: catalog.sources(&listing), triggers: TriggerIndex { start, abilities }, index }
+}
+
+/// How much of a description is kept, in characters.
+const LONGEST_DESCRIPTION: usize = 200;
+
+/// Returns what suggests an ability: only one that could be started is suggested.
+fn suggestible(entry: &Entry) -> Option<Suggestible> {
+    let summary = entry.summary.as_ref().filter(|_| entry.status() == Status::Usable)?;
+    let triggers = &summary.triggers;
+    if triggers.keywords.is_empty() && triggers.patterns.is_empty() {
+        return None;
+    }
+    let description = summary.description.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(Suggestible {
+        ability: entry.name.to_string(),
+        description: description.chars().take(LONGEST_DESCRIPTION).collect(),
+        keywords: triggers.keywords.iter().map(|keyword| keyword.value.clone()).collect(),
+        patterns: triggers.patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
+    })
 }
 
 /// Adds what an ability reserves. One that cannot be read now reserves what it did before: breaking a file must not

@@ -2,11 +2,15 @@
 
 mod compile;
 mod situation;
+mod suggest;
 
 pub(crate) use situation::situation;
+pub(crate) use suggest::{described, detected, suggested, told};
 
 use crate::Surroundings;
+use abide_catalog::Place;
 use abide_gate::Gate;
+use abide_gate::index::Compiled;
 use std::path::PathBuf;
 
 /// Returns the gate of the user: in their state folder, because an agent can walk out of a project.
@@ -17,4 +21,9 @@ pub(crate) fn gate(surroundings: &Surroundings) -> Option<Gate> {
         .filter(|path| path.is_absolute())
         .or_else(|| surroundings.variable("HOME").map(|home| PathBuf::from(home).join(".local/state")))?;
     Some(Gate::at(state.join("abide/gate")))
+}
+
+/// Compiles the definitions of a place, whatever is kept of them.
+pub(crate) fn compiled(surroundings: &Surroundings, place: &Place) -> Compiled {
+    situation::compiled(surroundings, place, None)
 }

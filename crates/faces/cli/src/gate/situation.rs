@@ -6,12 +6,15 @@ use crate::runs;
 use abide_catalog::{Configuration, Place};
 use abide_core::definition::{Enforcement, Protect};
 use abide_core::policy::{self, AgentRights, Guarded, Reserved, Role, Seat, Session, Situation};
-use abide_gate::index::{GuardedPath, Index};
+use abide_gate::index::{Compiled, GuardedPath, Index};
 use abide_gate::sessions::Bound;
 use abide_gate::{Gate, SessionId};
 use abide_hooks::asked::Asked;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// Which abide compiles.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns what a session is in now.
 pub(crate) fn situation(
@@ -70,7 +73,7 @@ pub(crate) fn situation(
 }
 
 /// Returns the places whose definitions count: where the session began, where it has been, where its run is, where it is.
-fn places(
+pub(super) fn places(
     surroundings: &Surroundings,
     gate: &Gate,
     session: &SessionId,
@@ -102,12 +105,14 @@ fn places(
 }
 
 fn index(surroundings: &Surroundings, gate: &Gate, place: &Place, now: SystemTime) -> Result<Index, String> {
-    let version = env!("CARGO_PKG_VERSION");
-    gate.index(&place.root(), version, now, |before| {
-        let configuration = Configuration::load(place, |name| surroundings.variable(name));
-        compile(place, configuration, version, before)
-    })
-    .map_err(|error| error.to_string())
+    gate.index(&place.root(), VERSION, now, |before| compiled(surroundings, place, before))
+        .map_err(|error| error.to_string())
+}
+
+/// Compiles the definitions of a place.
+pub(super) fn compiled(surroundings: &Surroundings, place: &Place, before: Option<&Index>) -> Compiled {
+    let configuration = Configuration::load(place, |name| surroundings.variable(name));
+    compile(place, configuration, VERSION, before)
 }
 
 fn reserved(indexes: &[Index]) -> (Vec<Reserved>, Vec<String>) {
