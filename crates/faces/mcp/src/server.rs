@@ -1,0 +1,221 @@
+//! One client's server: what the protocol asks, put to the desk.
+
+use crate::bounds::{CHANGES, MOST_RESOURCES, PAGE, bounded_content};
+use crate::calls::Calls;
+use crate::desk::{Caller, Desk, Origin, Subject, Unreadable};
+use crate::tools::Own;
+use crate::uri::TEMPLATES;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::borrow::Cow;
+use std::sync::Arc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+/// The server of one client.
+pub(crate) struct Server<D> {
+    calls: Arc<Calls<D>>,
+    way: Way,
+    /// Ends what was started for this client alone when it has gone.
+    alive: CancellationToken,
+    _alive: DropGuard,
+}
+
+/// How clients reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Stdio,
+    #[expect(dead_code, reason = "HTTP comes next")]
+    Http,
+}
+
+impl<D: Desk> Server<D> {
+    pub(crate) fn new(desk: Arc<D>, way: Way, gone: &CancellationToken, tasks: TaskTracker) -> Self {
+        let alive = gone.child_token();
+        let calls = Calls::new(desk, alive.clone(), tasks);
+        Self { calls, way, alive: alive.clone(), _alive: alive.drop_guard() }
+    }
+
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let origin = match self.way {
+            Way::Stdio => Origin::Stdio,
+            Way::Http => Origin::Http { session: String::new() },
+        };
+        let client = context.client_info().map(|client| client.name.chars().take(100).collect());
+        Caller { origin, client }
+    }
+}
+
+impl<D: Desk> ServerHandler for Server<D> {
+    fn get_info(&self) -> ServerConfig {
+        let can = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .build();
+        let about = Implementation::new("abide", env!("CARGO_PKG_VERSION"))
+            .with_title("abide")
+            .with_description("Makes agents follow the workflow");
+        ServerConfig::new(can).with_server_info(about).with_instructions(self.calls.desk().instructions())
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(match self.way {
+            Way::Stdio => ProtocolVersion::KNOWN_VERSIONS,
+            // From 2026-07-28 on, HTTP knows no sessions, and abide must know whose run it is.
+            Way::Http => ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE),
+        })
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(Own::ALL.map(Own::offer).to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        Own::named(name).map(Own::offer)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.calls.answer(request, self.caller(&context), &context).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let from = match request.and_then(|request| request.cursor) {
+            None => 0,
+            Some(cursor) => cursor
+                .parse::<usize>()
+                .map_err(|_| ErrorData::invalid_params("this cursor is not from an earlier page", None))?,
+        };
+        let caller = self.caller(&context);
+        let mut all = self.calls.quickly(self.calls.desk().resources(&caller)).await?.map_err(unreadable)?;
+        all.truncate(MOST_RESOURCES);
+        let page: Vec<Resource> = all.iter().skip(from).take(PAGE).map(listed).collect();
+        let next = (from + page.len() < all.len()).then(|| (from + page.len()).to_string());
+        let mut result = ListResourcesResult::with_all_items(page);
+        result.next_cursor = next;
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let template = |(uri, name, description, mime): (&str, &str, &str, &str)| {
+            ResourceTemplate::new(uri, name).with_description(description).with_mime_type(mime)
+        };
+        Ok(ListResourceTemplatesResult::with_all_items(TEMPLATES.map(template).to_vec()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let Some(subject) = Subject::parse(&request.uri) else {
+            let known = TEMPLATES.map(|(uri, ..)| uri).join(" and ");
+            return Err(ErrorData::resource_not_found(format!("no such resource; there are {known}"), None));
+        };
+        let caller = self.caller(&context);
+        let found =
+            self.calls.quickly(self.calls.desk().read(subject, &caller)).await?.map_err(unreadable)?;
+        let found = bounded_content(&found);
+        let contents = ResourceContents::text(found.text, request.uri).with_mime_type(found.mime);
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (calls, alive) = (self.calls.clone(), self.alive.clone());
+        tokio::spawn(async move {
+            while alive.run_until_cancelled(calls.desk().changed()).await.is_some() {
+                if context.peer.notify_resource_list_changed().await.is_err() {
+                    return;
+                }
+                let _ = alive.run_until_cancelled(tokio::time::sleep(CHANGES)).await;
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let told = async {
+            loop {
+                self.calls.desk().changed().await;
+                if context.sink().notify_resource_list_changed().await.is_err() {
+                    return;
+                }
+                tokio::time::sleep(CHANGES).await;
+            }
+        };
+        let until = async {
+            tokio::select! {
+                () = context.cancelled() => {}
+                () = self.alive.cancelled() => {}
+                () = told => {}
+            }
+        };
+        self.calls.quickly(until).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method: String = request.method.chars().take(80).collect();
+        // A request that is known comes this way when its parameters have another shape.
+        if KNOWN.contains(&method.as_str()) {
+            return Err(ErrorData::invalid_params(
+                format!("the parameters of `{method}` have another shape"),
+                None,
+            ));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
+    }
+}
+
+const KNOWN: &[&str] = &[
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];
+
+fn listed(resource: &crate::desk::Resource) -> Resource {
+    let listed = Resource::new(resource.subject.uri(), resource.subject.name()).with_mime_type(resource.mime);
+    match &resource.description {
+        Some(description) => listed.with_description(crate::bounds::cut(description, 1_000)),
+        None => listed,
+    }
+}
+
+fn unreadable(why: Unreadable) -> ErrorData {
+    match why {
+        Unreadable::NotFound(why) => ErrorData::resource_not_found(why, None),
+        Unreadable::Failed(why) => ErrorData::internal_error(why, None),
+    }
+}
