@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 mod call;
+pub mod capability;
 pub mod driver;
 mod family;
 pub mod history;

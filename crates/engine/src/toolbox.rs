@@ -63,11 +63,8 @@ impl CheckedTool {
         if spec.arguments.get("type").and_then(Value::as_str) != Some("object") {
             return Err(BadTool::Schema { tool: name, reason: "it must have `type: object`".to_owned() });
         }
-        let schema = jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::regex().size_limit(1 << 20))
-            .build(&spec.arguments)
-            .map_err(|error| BadTool::Schema { tool: name.clone(), reason: sentence(&error) })?;
+        let schema =
+            compiled(&spec.arguments).map_err(|reason| BadTool::Schema { tool: name.clone(), reason })?;
         let checked = Self { schema: Arc::new(schema), tool };
         for (index, example) in checked.spec().examples.iter().enumerate() {
             if let Err(error) = checked.check(example) {
@@ -89,8 +86,7 @@ impl CheckedTool {
             let problems = vec![format!("they are longer than {ARGUMENT_BYTES} bytes")];
             return Err(ToolError::Arguments { tool: tool(), problems });
         }
-        let problems: Vec<String> =
-            self.schema.iter_errors(arguments).take(PROBLEMS).map(|e| sentence(&e)).collect();
+        let problems = problems(&self.schema, arguments);
         if problems.is_empty() { Ok(()) } else { Err(ToolError::Arguments { tool: tool(), problems }) }
     }
 
@@ -175,6 +171,21 @@ impl Toolbox {
             nearest: nearest(name, self.0.iter().map(|tool| tool.spec().name.as_str())).map(str::to_owned),
         })
     }
+}
+
+/// Makes a schema ready. It reads nothing from elsewhere, and its patterns take linear time.
+pub(crate) fn compiled(schema: &Value) -> Result<Validator, String> {
+    let patterns = PatternOptions::regex().size_limit(1 << 20);
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(patterns)
+        .build(schema)
+        .map_err(|error| sentence(&error))
+}
+
+/// Returns what does not fit a schema, each as a sentence; of many problems the first few.
+pub(crate) fn problems(schema: &Validator, value: &Value) -> Vec<String> {
+    schema.iter_errors(value).take(PROBLEMS).map(|error| sentence(&error)).collect()
 }
 
 fn sentence(error: &jsonschema::ValidationError<'_>) -> String {

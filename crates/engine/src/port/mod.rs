@@ -2,6 +2,7 @@
 //!
 //! Every port has a contract suite in `testkit` that all its implementations run.
 
+mod capability;
 mod chain;
 mod clock;
 mod process;
@@ -10,6 +11,7 @@ mod store;
 mod tool;
 mod workspace;
 
+pub use capability::Capability;
 pub use chain::{NO_HASH, link, verify};
 pub use clock::Clock;
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};

@@ -1,0 +1,66 @@
+//! A tool made of a description and a function: what all built-in tools are.
+
+use abide_core::capability::{Risk, Tier, ToolName};
+use abide_core::policy::ToolKind;
+use abide_engine::port::{Beside, Later, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::Arc;
+
+type Handler = dyn Fn(Value, ToolContext) -> Later<Result<ToolOutput, ToolError>> + Send + Sync;
+
+struct FunctionTool {
+    spec: ToolSpec,
+    handler: Box<Handler>,
+}
+
+impl Tool for FunctionTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, arguments: Value, context: ToolContext) -> Later<Result<ToolOutput, ToolError>> {
+        (self.handler)(arguments, context)
+    }
+}
+
+/// What a tool says about itself; the rest is as for most.
+pub(crate) struct About {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) arguments: Value,
+    pub(crate) kind: ToolKind,
+    pub(crate) risk: Risk,
+    pub(crate) beside: Beside,
+    pub(crate) examples: Vec<Value>,
+}
+
+/// Makes a tool whose arguments are of one type.
+pub(crate) fn tool<Arguments, Answer>(
+    about: About,
+    handler: impl Fn(Arguments, ToolContext) -> Answer + Send + Sync + 'static,
+) -> Arc<dyn Tool>
+where
+    Arguments: DeserializeOwned,
+    Answer: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+{
+    let spec = ToolSpec {
+        // Invariant: built-in names are literals, and registering each of them is a test.
+        name: ToolName::parse(about.name).expect("a built-in tool has a name that fits"),
+        description: about.description.to_owned(),
+        arguments: about.arguments,
+        kind: about.kind,
+        risk: about.risk,
+        tier: Tier::Auto,
+        beside: about.beside,
+        examples: about.examples,
+    };
+    let handler = move |arguments, context| -> Later<Result<ToolOutput, ToolError>> {
+        match serde_json::from_value(arguments) {
+            Ok(arguments) => Box::pin(handler(arguments, context)),
+            // The schema has let through what the type does not take: ours to mend, not the model's.
+            Err(error) => Box::pin(async move { Err(ToolError::Internal(error.to_string())) }),
+        }
+    };
+    Arc::new(FunctionTool { spec, handler: Box::new(handler) })
+}

@@ -1,0 +1,49 @@
+//! The capabilities that come with abide.
+//!
+//! Each file is one capability: what it says about itself and its tools. [`builtins`] puts them into a registry. Nothing
+//! here starts, opens or looks up anything until a tool is called.
+#![warn(missing_docs)]
+
+mod current_time;
+mod function;
+mod noop;
+mod test_math;
+mod test_weather;
+mod todo_list;
+
+pub use current_time::CurrentTime;
+pub use noop::Noop;
+pub use test_math::TestMath;
+pub use test_weather::TestWeather;
+pub use todo_list::StatelessTodoList;
+
+use abide_core::event::Timestamp;
+use abide_engine::capability::CapabilityRegistry;
+use abide_engine::port::Capability;
+use std::sync::Arc;
+
+/// Tells the time.
+pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What the built-in capabilities need of the world.
+pub struct World {
+    /// What time it is.
+    pub now: Now,
+}
+
+/// Returns a registry with every capability that comes with abide.
+pub fn builtins(world: World) -> CapabilityRegistry {
+    let all: [Arc<dyn Capability>; 5] = [
+        Arc::new(Noop),
+        Arc::new(CurrentTime::new(world.now)),
+        Arc::new(TestMath),
+        Arc::new(TestWeather),
+        Arc::new(StatelessTodoList),
+    ];
+    let mut registry = CapabilityRegistry::default();
+    for capability in all {
+        // Invariant: these are ours, and registering every one of them is a test.
+        registry.register(capability).expect("a built-in capability can be registered");
+    }
+    registry
+}
