@@ -24,6 +24,16 @@ pub(crate) const MOST_RESOURCES: usize = 10_000;
 /// How often at most a client is told that the list of resources has changed.
 pub(crate) const CHANGES: Duration = Duration::from_secs(1);
 
+/// How many connections and sessions there may be over HTTP.
+pub(crate) const MOST_CONNECTIONS: usize = 256;
+pub(crate) const MOST_SESSIONS: usize = 64;
+/// How long the head of a request may take to arrive, and the whole of it until its answer begins.
+pub(crate) const HEAD: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER: Duration = Duration::from_secs(30);
+/// How long a session is kept that nobody uses, and how often that is looked at.
+pub(crate) const IDLE: Duration = Duration::from_mins(30);
+pub(crate) const SWEEP: Duration = Duration::from_secs(30);
+
 /// The most characters that a tool answers with.
 const LONGEST_TEXT: usize = 100_000;
 /// The most characters of a resource.

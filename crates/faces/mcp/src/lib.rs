@@ -4,6 +4,7 @@
 //! through `lines` (or HTTP), `server`, `calls` and `arguments` to it, and back.
 
 pub mod desk;
+pub mod http;
 
 mod arguments;
 mod bounds;
@@ -18,4 +19,5 @@ mod uri;
 
 pub use bounds::LONGEST_MESSAGE;
 pub use desk::{Caller, Desk, Origin, Report, Talk};
+pub use http::Http;
 pub use stdio::{ServeError, serve, serve_stdio};

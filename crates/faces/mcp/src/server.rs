@@ -3,18 +3,21 @@
 use crate::bounds::{CHANGES, MOST_RESOURCES, PAGE, bounded_content};
 use crate::calls::Calls;
 use crate::desk::{Caller, Desk, Origin, Subject, Unreadable};
+use crate::http::{Sessions, session};
 use crate::tools::Own;
 use crate::uri::TEMPLATES;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -25,30 +28,43 @@ pub(crate) struct Server<D> {
     /// Ends what was started for this client alone when it has gone.
     alive: CancellationToken,
     _alive: DropGuard,
+    /// Whether the client has begun a session with this very server.
+    begun: AtomicBool,
 }
 
 /// How clients reach the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Way {
     Stdio,
-    #[expect(dead_code, reason = "HTTP comes next")]
-    Http,
+    Http(Arc<Sessions>),
 }
 
 impl<D: Desk> Server<D> {
     pub(crate) fn new(desk: Arc<D>, way: Way, gone: &CancellationToken, tasks: TaskTracker) -> Self {
         let alive = gone.child_token();
         let calls = Calls::new(desk, alive.clone(), tasks);
-        Self { calls, way, alive: alive.clone(), _alive: alive.drop_guard() }
+        Self { calls, way, alive: alive.clone(), _alive: alive.drop_guard(), begun: AtomicBool::new(false) }
     }
 
-    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
-        let origin = match self.way {
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        let origin = match &self.way {
             Way::Stdio => Origin::Stdio,
-            Way::Http => Origin::Http { session: String::new() },
+            Way::Http(_) => Origin::Http { session: self.session(context)? },
         };
         let client = context.client_info().map(|client| client.name.chars().take(100).collect());
-        Caller { origin, client }
+        Ok(Caller { origin, client })
+    }
+
+    /// Returns the session of a request over HTTP.
+    ///
+    /// A request without one has a server of its own, in which nothing was begun; what such a request says about its session
+    /// was checked by nobody.
+    fn session(&self, context: &RequestContext<RoleServer>) -> Result<String, ErrorData> {
+        let headers = context.extensions.get::<http::request::Parts>().map(|parts| &parts.headers);
+        match headers.and_then(session) {
+            Some(session) if self.begun.load(Ordering::Acquire) => Ok(session.to_owned()),
+            _ => Err(ErrorData::invalid_request("begin a session with `initialize` first", None)),
+        }
     }
 }
 
@@ -66,11 +82,21 @@ impl<D: Desk> ServerHandler for Server<D> {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Cow::Borrowed(match self.way {
+        Cow::Borrowed(match &self.way {
             Way::Stdio => ProtocolVersion::KNOWN_VERSIONS,
             // From 2026-07-28 on, HTTP knows no sessions, and abide must know whose run it is.
-            Way::Http => ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE),
+            Way::Http(_) => ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE),
         })
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        self.begun.store(true, Ordering::Release);
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(
@@ -90,7 +116,13 @@ impl<D: Desk> ServerHandler for Server<D> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.calls.answer(request, self.caller(&context), &context).await
+        let caller = self.caller(&context)?;
+        // A session is in use as long as one of its calls is under way, whether the client listens or not.
+        let _stay = match (&self.way, &caller.origin) {
+            (Way::Http(sessions), Origin::Http { session }) => Some(sessions.enter(session)),
+            _ => None,
+        };
+        self.calls.answer(request, caller, &context).await
     }
 
     async fn list_resources(
@@ -104,7 +136,7 @@ impl<D: Desk> ServerHandler for Server<D> {
                 .parse::<usize>()
                 .map_err(|_| ErrorData::invalid_params("this cursor is not from an earlier page", None))?,
         };
-        let caller = self.caller(&context);
+        let caller = self.caller(&context)?;
         let mut all = self.calls.quickly(self.calls.desk().resources(&caller)).await?.map_err(unreadable)?;
         all.truncate(MOST_RESOURCES);
         let page: Vec<Resource> = all.iter().skip(from).take(PAGE).map(listed).collect();
@@ -134,7 +166,7 @@ impl<D: Desk> ServerHandler for Server<D> {
             let known = TEMPLATES.map(|(uri, ..)| uri).join(" and ");
             return Err(ErrorData::resource_not_found(format!("no such resource; there are {known}"), None));
         };
-        let caller = self.caller(&context);
+        let caller = self.caller(&context)?;
         let found =
             self.calls.quickly(self.calls.desk().read(subject, &caller)).await?.map_err(unreadable)?;
         let found = bounded_content(&found);

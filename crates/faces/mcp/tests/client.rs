@@ -2,67 +2,22 @@
 //! versions of the protocol.
 
 mod desk;
+mod user;
 
 use abide_mcp::desk::{Resource, Subject};
-use desk::{Scripted, object};
+use desk::Scripted;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
-    ElicitResult, ElicitationAction, ElicitationCapability, Implementation, ProgressNotificationParam,
-    ProtocolVersion, ReadResourceRequestParams,
+    CallToolResponse, ElicitRequestParams, ElicitResult, ElicitationAction, ProtocolVersion,
+    ReadResourceRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, RunningService};
-use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient};
+use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use serde_json::{Value, json};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-
-/// How long anything may take that must not hang, on a busy machine.
-const LONG: Duration = Duration::from_secs(30);
-
-#[derive(Clone, Default)]
-struct User {
-    name: Option<&'static str>,
-    /// What it answers to a question; without it the client cannot ask.
-    answer: Option<ElicitResult>,
-    /// Keeps silent instead.
-    silent: bool,
-    asked: Arc<Mutex<Vec<ElicitRequestParams>>>,
-    progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
-    changed: Arc<tokio::sync::Notify>,
-}
-
-impl ClientHandler for User {
-    fn get_info(&self) -> ClientConfig {
-        let mut can = ClientCapabilities::default();
-        can.elicitation = self.answer.is_some().then(ElicitationCapability::new);
-        ClientConfig::new(can, Implementation::new(self.name.unwrap_or("a-test"), "1"))
-    }
-
-    async fn create_elicitation(
-        &self,
-        request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
-    ) -> Result<ElicitResult, ErrorData> {
-        self.asked.lock().unwrap().push(request);
-        if self.silent {
-            std::future::pending::<()>().await;
-        }
-        Ok(self.answer.clone().unwrap())
-    }
-
-    async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.progress.lock().unwrap().push(told);
-    }
-
-    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
-    }
-}
-
-type Client = RunningService<RoleClient, User>;
+use user::{Client, LONG, User, answer, call, run, text, yes};
 
 /// A client of the newest version that begins with a handshake.
 fn handshake() -> ClientLifecycleMode {
@@ -86,30 +41,10 @@ async fn connect(desk: &Arc<Scripted>, user: User, mode: ClientLifecycleMode) ->
     (client, server)
 }
 
-fn call(name: &'static str, arguments: &Value) -> CallToolRequestParams {
-    CallToolRequestParams::new(name).with_arguments(object(arguments))
-}
-
-fn run(ability: &str) -> CallToolRequestParams {
-    call("ability_run", &json!({ "ability": ability }))
-}
-
-async fn answer(client: &Client, call: CallToolRequestParams) -> CallToolResult {
-    timeout(LONG, client.call_tool(call)).await.expect("no answer").unwrap()
-}
-
-fn text(result: &CallToolResult) -> String {
-    result.content.iter().filter_map(|block| block.as_text()).map(|block| block.text.as_str()).collect()
-}
-
 /// Ends the client, and sees the server end by itself.
 async fn leave(client: Client, server: JoinHandle<()>) {
     client.cancel().await.unwrap();
     timeout(LONG, server).await.expect("the server must end with its client").unwrap();
-}
-
-fn yes() -> ElicitResult {
-    ElicitResult::new(ElicitationAction::Accept).with_content(json!({ "choice": "approve", "comment": "go" }))
 }
 
 #[tokio::test]
@@ -297,9 +232,7 @@ async fn an_answer_comes_once_and_never_starts_an_ability_again() {
     let desk = Scripted::new();
     let user = User { answer: Some(yes()), ..User::default() };
     let (client, server) = connect(&desk, user, modern()).await;
-    let rmcp::model::CallToolResponse::InputRequired(asks) =
-        client.call_tool_once(run("approve")).await.unwrap()
-    else {
+    let CallToolResponse::InputRequired(asks) = client.call_tool_once(run("approve")).await.unwrap() else {
         panic!("not asked")
     };
     let state = asks.request_state.unwrap();

@@ -5,7 +5,7 @@ use abide_mcp::desk::{
     Caller, Cancellation, Content, Desk, Question, Report, Resource, Said, Start, Subject, Submission, Talk,
     Unreadable,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -162,8 +162,4 @@ pub fn question(within: Option<&Value>) -> Question {
         options: vec!["approve".to_owned(), "reject".to_owned()],
         within: within.and_then(Value::as_u64).map(Duration::from_millis),
     }
-}
-
-pub fn object(value: &Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
 }
