@@ -7,6 +7,7 @@
 pub mod client;
 mod clock;
 pub mod conformance;
+pub mod files;
 pub mod model;
 pub mod play;
 pub mod reading;

@@ -64,3 +64,53 @@ where
     };
     Arc::new(FunctionTool { spec, handler: Box::new(handler) })
 }
+
+/// What an answer holds beside its content, at most.
+const AROUND: usize = 8 * 1024;
+
+/// Cuts a text so that an answer with it stays within its bounds as JSON; returns whether something was cut.
+///
+/// An answer that is too long would be cut anywhere, and be no JSON any more.
+pub(crate) fn fit(text: &mut String, context: &ToolContext) -> bool {
+    let mut room = context.output_bytes.saturating_sub(AROUND);
+    let end = text.char_indices().find(|(_, character)| {
+        let cost = match character {
+            '"' | '\\' | '\n' | '\r' | '\t' => 2,
+            character if character.is_control() => 6,
+            character => character.len_utf8(),
+        };
+        match room.checked_sub(cost) {
+            Some(left) => room = left,
+            None => return true,
+        }
+        false
+    });
+    match end {
+        None => false,
+        Some((end, _)) => {
+            text.truncate(end);
+            true
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_engine::port::SessionId;
+
+    #[test]
+    fn a_text_is_cut_so_that_its_json_fits() {
+        let context =
+            ToolContext { output_bytes: AROUND + 100, ..ToolContext::new(SessionId::parse("s").unwrap()) };
+        for (character, kept) in [('x', 100), ('\n', 50), ('"', 50), ('\u{1}', 16), ('ä', 50), ('😀', 25)]
+        {
+            let mut text = character.to_string().repeat(1000);
+            assert!(fit(&mut text, &context));
+            assert_eq!(text.chars().count(), kept, "{character:?}");
+            assert!(Value::String(text).to_string().len() <= 102);
+        }
+        let mut short = "x".repeat(100);
+        assert!(!fit(&mut short, &context) && short.len() == 100);
+    }
+}

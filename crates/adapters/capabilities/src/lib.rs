@@ -5,13 +5,17 @@
 #![warn(missing_docs)]
 
 mod current_time;
+mod file_system;
 mod function;
+mod memory_files;
 mod noop;
 mod test_math;
 mod test_weather;
 mod todo_list;
 
 pub use current_time::CurrentTime;
+pub use file_system::FileSystem;
+pub use memory_files::MemoryFiles;
 pub use noop::Noop;
 pub use test_math::TestMath;
 pub use test_weather::TestWeather;
@@ -19,7 +23,7 @@ pub use todo_list::StatelessTodoList;
 
 use abide_core::event::Timestamp;
 use abide_engine::capability::CapabilityRegistry;
-use abide_engine::port::Capability;
+use abide_engine::port::{Capability, SessionFiles};
 use std::sync::Arc;
 
 /// Tells the time.
@@ -29,13 +33,16 @@ pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub struct World {
     /// What time it is.
     pub now: Now,
+    /// Where the files of sessions lie.
+    pub files: Arc<dyn SessionFiles>,
 }
 
 /// Returns a registry with every capability that comes with abide.
 pub fn builtins(world: World) -> CapabilityRegistry {
-    let all: [Arc<dyn Capability>; 5] = [
+    let all: [Arc<dyn Capability>; 6] = [
         Arc::new(Noop),
         Arc::new(CurrentTime::new(world.now)),
+        Arc::new(FileSystem::new(world.files)),
         Arc::new(TestMath),
         Arc::new(TestWeather),
         Arc::new(StatelessTodoList),

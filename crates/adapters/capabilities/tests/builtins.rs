@@ -1,6 +1,6 @@
 //! What holds for every built-in capability, and what their tools answer when a model calls them.
 
-use abide_capabilities::{World, builtins};
+use abide_capabilities::{MemoryFiles, Now, World, builtins};
 use abide_core::capability::{CapabilityId, CapabilityStatus, Conflicts, Tier};
 use abide_core::event::Timestamp;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn registry() -> CapabilityRegistry {
-    builtins(World { now: Arc::new(|| Timestamp(1_782_907_200_000)) })
+    let now: Now = Arc::new(|| Timestamp(1_782_907_200_000));
+    builtins(World { files: Arc::new(MemoryFiles::new(Arc::clone(&now))), now })
 }
 
 fn equipment(id: &str) -> Equipment {

@@ -7,6 +7,7 @@
 //! - `readers`: a few read-only connections; with WAL, reading never waits for the writer. A reading runs on the
 //!   caller's thread, in short pieces.
 //! - `watch`: wakes who follows a stream; appends of other processes are found by looking at `data_version`.
+//! - `session_files`: the files of sessions, in a file of their own.
 //! - `events`, `outputs`, `leases`: what is done in a transaction. `file`, `schema`: the file and its versions.
 //!
 //! Several processes may have the same file open: each change is one `IMMEDIATE` transaction that looks before it
@@ -24,9 +25,11 @@ mod leases;
 mod outputs;
 mod readers;
 mod schema;
+mod session_files;
 mod store;
 mod watch;
 mod writer;
 
 pub use file::{Clock, Settings};
+pub use session_files::SqliteSessionFiles;
 pub use store::SqliteStore;

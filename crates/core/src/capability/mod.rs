@@ -5,11 +5,13 @@
 //! running any of them. Start at [`select`].
 
 mod info;
+mod path;
 mod prompt;
 mod select;
 mod tool;
 
 pub use info::{CapabilityId, CapabilityInfo, CapabilityStatus};
+pub use path::{BadPath, FilePath};
 pub use prompt::system_prompt;
 pub use select::{Conflicts, Offer, Selected, SelectedTool, SelectionError, select};
 pub use tool::{Risk, Tier, ToolName};

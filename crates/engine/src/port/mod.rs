@@ -5,6 +5,7 @@
 mod capability;
 mod chain;
 mod clock;
+mod files;
 mod process;
 mod runner;
 mod store;
@@ -14,6 +15,7 @@ mod workspace;
 pub use capability::Capability;
 pub use chain::{NO_HASH, link, verify};
 pub use clock::Clock;
+pub use files::{FileInfo, FilesError, NewFile, Quota, SessionFiles, Written};
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
 pub use runner::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker};
 pub use store::{

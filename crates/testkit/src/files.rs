@@ -1,0 +1,223 @@
+//! The contract of [`SessionFiles`], rule by rule.
+//!
+//! A crate that implements the port writes `abide_testkit::files_contract!(make)` in a test, where `make` is a function
+//! from a clock to what it tests (and whatever must live as long); each rule becomes a test with a name.
+
+use abide_core::capability::FilePath;
+use abide_core::event::Timestamp;
+use abide_engine::port::{FileInfo, FilesError, NewFile, Quota, SessionFiles, SessionId, Written};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// A clock that goes on by one millisecond each time it is asked.
+pub fn ticking() -> Arc<dyn Fn() -> Timestamp + Send + Sync> {
+    let time = AtomicI64::new(1_000);
+    Arc::new(move || Timestamp(time.fetch_add(1, Ordering::SeqCst)))
+}
+
+fn path(text: &str) -> FilePath {
+    FilePath::parse(text).expect("a path of a test")
+}
+
+fn session(name: &str) -> SessionId {
+    SessionId::parse(name).expect("a session of a test")
+}
+
+fn new(at: &str, content: &[u8]) -> NewFile {
+    NewFile { path: path(at), bytes: content.to_vec(), readonly: false }
+}
+
+async fn put(files: &impl SessionFiles, at: &str, content: &str) -> Result<Written, FilesError> {
+    files.write(&session("s"), new(at, content.as_bytes()), Quota::default()).await
+}
+
+fn names(listed: &[FileInfo]) -> Vec<String> {
+    listed.iter().map(|info| format!("{}{}", info.path, if info.is_directory { "/" } else { "" })).collect()
+}
+
+async fn everything(files: &impl SessionFiles) -> Vec<String> {
+    names(&files.files(&session("s")).await.expect("files can be listed"))
+}
+
+/// What is written comes back, byte for byte, and a second write replaces it.
+pub async fn what_is_written_comes_back(files: &impl SessionFiles) {
+    let s = session("s");
+    let bytes: Vec<u8> = (0..=255).collect();
+    assert_eq!(files.write(&s, new("/b.bin", &bytes), Quota::default()).await, Ok(Written::Created));
+    assert_eq!(files.read(&s, &path("/b.bin")).await, Ok(bytes));
+    let before = files.stat(&s, &path("/b.bin")).await.unwrap().expect("it is there");
+    assert_eq!((before.size_bytes, before.is_directory, before.is_readonly), (256, false, false));
+    assert_eq!(put(files, "/b.bin", "").await, Ok(Written::Replaced));
+    assert_eq!(files.read(&s, &path("/b.bin")).await, Ok(Vec::new()));
+    let after = files.stat(&s, &path("/b.bin")).await.unwrap().expect("it is there");
+    assert_eq!((after.size_bytes, after.created_at), (0, before.created_at));
+    assert!(after.updated_at > before.updated_at, "{before:?} {after:?}");
+}
+
+/// A write makes the folders above it, and lists are in order.
+pub async fn a_write_makes_the_folders_above_it(files: &impl SessionFiles) {
+    let s = session("s");
+    for at in ["/a/b/c.txt", "/a/b.txt", "/a/b/ä", "/a-", "/z"] {
+        assert_eq!(put(files, at, "x").await, Ok(Written::Created), "{at}");
+    }
+    assert_eq!(names(&files.list(&s, &path("/")).await.unwrap()), ["/a/", "/a-", "/z"]);
+    assert_eq!(names(&files.list(&s, &path("/a")).await.unwrap()), ["/a/b/", "/a/b.txt"]);
+    assert_eq!(names(&files.list(&s, &path("/a/b")).await.unwrap()), ["/a/b/c.txt", "/a/b/ä"]);
+    assert_eq!(everything(files).await, ["/a-", "/a/b.txt", "/a/b/c.txt", "/a/b/ä", "/z"]);
+    let folder = files.stat(&s, &path("/a/b")).await.unwrap().expect("it was made");
+    assert!(folder.is_directory && folder.size_bytes == 0, "{folder:?}");
+}
+
+/// Names that look like patterns or differ in case are names.
+pub async fn a_name_is_only_itself(files: &impl SessionFiles) {
+    let s = session("s");
+    for at in ["/%/x", "/_/x", "/A/x", "/a/x", "/a%/x", "/[a]/x", "/'; DROP TABLE files; --/x", "/a b/x"] {
+        assert_eq!(put(files, at, at).await, Ok(Written::Created), "{at}");
+    }
+    assert_eq!(files.delete(&s, &path("/%"), true).await, Ok(2));
+    assert_eq!(files.delete(&s, &path("/_"), true).await, Ok(2));
+    assert_eq!(files.delete(&s, &path("/a"), true).await, Ok(2));
+    assert_eq!(everything(files).await, ["/'; DROP TABLE files; --/x", "/A/x", "/[a]/x", "/a b/x", "/a%/x"]);
+    assert_eq!(names(&files.list(&s, &path("/A")).await.unwrap()), ["/A/x"]);
+}
+
+/// Sessions do not see each other.
+pub async fn sessions_are_apart(files: &impl SessionFiles) {
+    put(files, "/secret/a", "mine").await.unwrap();
+    let other = session("t");
+    assert_eq!(files.read(&other, &path("/secret/a")).await, Err(FilesError::Missing(path("/secret/a"))));
+    assert_eq!(files.list(&other, &path("/")).await, Ok(vec![]));
+    assert_eq!(files.files(&other).await, Ok(vec![]));
+    assert_eq!(files.stat(&other, &path("/secret")).await, Ok(None));
+    assert_eq!(files.delete(&other, &path("/secret"), true).await, Err(FilesError::Missing(path("/secret"))));
+    files.write(&other, new("/secret/a", b"theirs"), Quota::default()).await.unwrap();
+    assert_eq!(files.read(&session("s"), &path("/secret/a")).await, Ok(b"mine".to_vec()));
+    files.delete(&other, &path("/secret"), true).await.unwrap();
+    assert_eq!(files.read(&session("s"), &path("/secret/a")).await, Ok(b"mine".to_vec()));
+}
+
+/// A file is no folder and a folder no file.
+pub async fn files_and_folders_are_not_mixed_up(files: &impl SessionFiles) {
+    let s = session("s");
+    put(files, "/f", "x").await.unwrap();
+    put(files, "/d/x", "x").await.unwrap();
+    assert_eq!(put(files, "/f/g/h", "x").await, Err(FilesError::NotDirectory(path("/f"))));
+    assert_eq!(put(files, "/d", "x").await, Err(FilesError::IsDirectory(path("/d"))));
+    assert_eq!(put(files, "/", "x").await, Err(FilesError::Root));
+    assert_eq!(files.read(&s, &path("/d")).await, Err(FilesError::IsDirectory(path("/d"))));
+    assert_eq!(files.read(&s, &path("/")).await, Err(FilesError::IsDirectory(path("/"))));
+    assert_eq!(files.read(&s, &path("/no")).await, Err(FilesError::Missing(path("/no"))));
+    assert_eq!(files.list(&s, &path("/f")).await, Err(FilesError::NotDirectory(path("/f"))));
+    assert_eq!(files.list(&s, &path("/no")).await, Err(FilesError::Missing(path("/no"))));
+    assert_eq!(files.stat(&s, &path("/no")).await, Ok(None));
+    assert!(files.stat(&s, &path("/")).await.unwrap().expect("the root is always there").is_directory);
+    assert_eq!(everything(files).await, ["/d/x", "/f"]);
+}
+
+/// Deleting takes a folder only if told to, and then all of it and nothing else.
+pub async fn deleting_takes_all_of_a_folder_or_nothing(files: &impl SessionFiles) {
+    let s = session("s");
+    for at in ["/d/e/f", "/d/g", "/d.txt", "/d2/x"] {
+        put(files, at, "x").await.unwrap();
+    }
+    assert_eq!(files.delete(&s, &path("/d"), false).await, Err(FilesError::NotEmpty(path("/d"))));
+    assert_eq!(files.delete(&s, &path("/d/e/f"), false).await, Ok(1));
+    assert_eq!(files.delete(&s, &path("/d/e"), false).await, Ok(1), "a folder that is empty goes");
+    assert_eq!(files.delete(&s, &path("/d"), true).await, Ok(2));
+    assert_eq!(files.delete(&s, &path("/d"), true).await, Err(FilesError::Missing(path("/d"))));
+    assert_eq!(files.delete(&s, &path("/"), true).await, Err(FilesError::Root));
+    assert_eq!(everything(files).await, ["/d.txt", "/d2/x"]);
+}
+
+/// What is read-only stays as it is.
+pub async fn what_is_readonly_stays(files: &impl SessionFiles) {
+    let s = session("s");
+    let given = NewFile { readonly: true, ..new("/in/given", b"as it is") };
+    files.write(&s, given, Quota::default()).await.unwrap();
+    put(files, "/in/own", "x").await.unwrap();
+    assert!(files.stat(&s, &path("/in/given")).await.unwrap().expect("it is there").is_readonly);
+    assert_eq!(put(files, "/in/given", "x").await, Err(FilesError::Readonly(path("/in/given"))));
+    for (at, recursive) in [("/in/given", false), ("/in", true)] {
+        let refused = files.delete(&s, &path(at), recursive).await;
+        assert_eq!(refused, Err(FilesError::Readonly(path("/in/given"))), "{at}");
+    }
+    assert_eq!(everything(files).await, ["/in/given", "/in/own"]);
+    assert_eq!(files.read(&s, &path("/in/given")).await, Ok(b"as it is".to_vec()));
+}
+
+/// A quota holds for files, bytes and entries, counts what is replaced, and leaves nothing half written.
+pub async fn a_quota_holds(files: &impl SessionFiles) {
+    let s = session("s");
+    let quota = Quota { file_bytes: 10, total_bytes: 15, entries: 4 };
+    let write = async |at: &str, size: usize| files.write(&s, new(at, &vec![b'x'; size]), quota).await;
+    assert!(matches!(write("/a", 11).await, Err(FilesError::Full(_))));
+    assert_eq!(write("/a", 10).await, Ok(Written::Created));
+    assert!(matches!(write("/d/b", 6).await, Err(FilesError::Full(_))));
+    assert_eq!(everything(files).await, ["/a"], "nothing of it was written");
+    assert_eq!(files.stat(&s, &path("/d")).await, Ok(None), "nor its folder");
+    assert_eq!(write("/d/b", 5).await, Ok(Written::Created));
+    assert_eq!(write("/a", 10).await, Ok(Written::Replaced), "what is replaced does not count twice");
+    assert!(matches!(write("/e/f", 0).await, Err(FilesError::Full(_))), "folders count");
+    assert_eq!(write("/e", 0).await, Ok(Written::Created));
+    assert!(matches!(write("/f", 0).await, Err(FilesError::Full(_))));
+    assert_eq!(files.delete(&s, &path("/d"), true).await, Ok(2));
+    assert_eq!(write("/e/f", 0).await, Err(FilesError::NotDirectory(path("/e"))));
+    assert_eq!(write("/g", 5).await, Ok(Written::Created), "what is gone does not count");
+    let other = files.write(&session("t"), new("/a", b"0123456789"), quota).await;
+    assert_eq!(other, Ok(Written::Created), "a quota is one session's");
+}
+
+/// Writes at the same time come one after the other, and the quota holds between them.
+pub async fn writes_at_once_do_not_lose_each_other<F: SessionFiles>(files: Arc<F>) {
+    let quota = Quota { entries: 40, ..Quota::default() };
+    let tasks: Vec<_> = (0..60)
+        .map(|number| {
+            let files = Arc::clone(&files);
+            tokio::spawn(async move {
+                files.write(&session("s"), new(&format!("/d/{number:02}"), b"x"), quota).await.is_ok()
+            })
+        })
+        .collect();
+    let mut written = 0;
+    for task in tasks {
+        written += usize::from(task.await.expect("it does not panic"));
+    }
+    assert_eq!(written, 39, "forty entries, and the folder is one of them");
+    assert_eq!(everything(&*files).await.len(), 39);
+}
+
+/// Makes a test of every rule of the contract of `SessionFiles`.
+#[macro_export]
+macro_rules! files_contract {
+    ($make:expr) => {
+        $crate::files_contract!(@rules $make;
+            what_is_written_comes_back
+            a_write_makes_the_folders_above_it
+            a_name_is_only_itself
+            sessions_are_apart
+            files_and_folders_are_not_mixed_up
+            deleting_takes_all_of_a_folder_or_nothing
+            what_is_readonly_stays
+            a_quota_holds
+        );
+
+        #[test]
+        fn writes_at_once_do_not_lose_each_other() {
+            $crate::store::check(async {
+                let (files, _kept) = ($make)($crate::files::ticking());
+                $crate::files::writes_at_once_do_not_lose_each_other(std::sync::Arc::new(files)).await;
+            });
+        }
+    };
+    (@rules $make:expr; $($rule:ident)+) => {
+        $(
+            #[test]
+            fn $rule() {
+                $crate::store::check(async {
+                    let (files, _kept) = ($make)($crate::files::ticking());
+                    $crate::files::$rule(&files).await;
+                });
+            }
+        )+
+    };
+}
