@@ -1,8 +1,8 @@
 //! What the server asks of abide, and the way back to the client while a call is under way.
 //!
 //! One method per tool. A desk is shared by all calls, and many of them are made at once: a status is asked while a run
-//! goes on. A client that cancels a call, or goes away, is heard through [`Talk::cancelled`]; the future of a call is never
-//! dropped before it ends, so that a desk can finish what it has begun.
+//! goes on. A client that cancels a call, or goes away, is heard through [`Talk::cancelled`]; the future of a call is not
+//! dropped for that, so that a desk can finish what it has begun. When the server ends, calls have a few seconds to end too.
 
 use serde_json::{Map, Value};
 use std::future::{self, Future};
@@ -63,6 +63,12 @@ pub struct Caller {
     pub origin: Origin,
     /// What the client calls itself, like `claude-code`; nothing that could be relied on.
     pub client: Option<String>,
+    /// The client's own name of this call, which its hook is told as well: `tool_use_id` of Claude Code, `callId` of Codex.
+    ///
+    /// Only over standard input, where whoever says it is the process that started this one.
+    pub call: Option<String>,
+    /// The client's own name of its session, where it tells it (Codex does); only over standard input.
+    pub session: Option<String>,
 }
 
 /// The way that a call came.

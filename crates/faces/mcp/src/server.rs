@@ -51,8 +51,14 @@ impl<D: Desk> Server<D> {
             Way::Stdio => Origin::Stdio,
             Way::Http(_) => Origin::Http { session: self.session(context)? },
         };
-        let client = context.client_info().map(|client| client.name.chars().take(100).collect());
-        Ok(Caller { origin, client })
+        let client = context.client_info().map(|client| client.name.chars().take(LONGEST_NAME).collect());
+        let said = |keys: &[&str]| {
+            let said = keys.iter().find_map(|key| context.meta.get(*key)).and_then(serde_json::Value::as_str);
+            // Part of a name is another name.
+            said.filter(|said| origin == Origin::Stdio && said.len() <= LONGEST_NAME).map(str::to_owned)
+        };
+        let (call, session) = (said(&["claudecode/toolUseId", "callId"]), said(&["sessionId"]));
+        Ok(Caller { origin, client, call, session })
     }
 
     /// Returns the session of a request over HTTP.
@@ -226,6 +232,9 @@ impl<D: Desk> ServerHandler for Server<D> {
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
     }
 }
+
+/// The longest name that a client may give itself, a call or a session.
+const LONGEST_NAME: usize = 200;
 
 const KNOWN: &[&str] = &[
     "initialize",

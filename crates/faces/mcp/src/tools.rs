@@ -87,12 +87,13 @@ impl Own {
             }
             Self::Run => {
                 "Starts an ability. abide runs its script steps itself. When a step is for you, the answer is its prompt and \
-                 what you may use: do that work, then call `ability_submit`. Answers when the run is over, waits for you, or \
-                 waits for a human. Until the run is over, do nothing but its current step."
+                 what you may use: do that work, then call `ability_submit`. Answers when the run is over, waits for you or \
+                 for a human, or takes long: then `ability_status` waits for what follows. Until the run is over, do nothing \
+                 but its current step."
             }
             Self::Status => {
-                "Shows how a run stands: its steps, the current one and what is expected of you. Without `run`, the run of \
-                 this session. Always allowed."
+                "Shows how a run stands: its steps, the current one and what is expected of you; waits a while if abide is at \
+                 work. Without `run`, the run of this session. Always allowed."
             }
             Self::Submit => {
                 "Hands in the result of the step that a run waits for. abide checks the step's evidence itself; if something \
@@ -108,7 +109,7 @@ impl Own {
                  fix. Changes nothing."
             }
             Self::Agent => {
-                "Shows which abilities an agent may run, and why not the others. Without `agent`, the agents that there are."
+                "Shows which abilities an agent may run, and which agents there are. Without `agent`, the one that asks."
             }
         }
     }
@@ -157,7 +158,7 @@ impl Own {
             }
             Self::Agent => {
                 const ARGUMENTS: &[Argument] =
-                    &[argument("agent", Text, "The name of the agent; without it, all of them")];
+                    &[argument("agent", Text, "The name of the agent; without it, the one that asks")];
                 ARGUMENTS
             }
         }
@@ -236,6 +237,53 @@ mod tests {
         for tool in Own::ALL {
             let hint = tool.annotations().read_only_hint;
             assert_eq!(hint, Some(kind(Client::Other, tool.name()).only_reads()), "{}", tool.name());
+        }
+    }
+
+    /// Returns what docs/mcp.md says about the tools.
+    fn page() -> String {
+        let mut page = String::new();
+        for tool in Own::ALL {
+            page.push('\n');
+            page.push_str(&item("- ", &format!("**`{}`**: {}", tool.name(), tool.description())));
+            for argument in tool.arguments() {
+                let needed = if argument.required { ", required" } else { "" };
+                page.push_str(&item(
+                    "  - ",
+                    &format!("`{}`{needed}: {}", argument.name, argument.description),
+                ));
+            }
+        }
+        page
+    }
+
+    /// Returns an item of a list in lines of a readable length.
+    fn item(mark: &str, text: &str) -> String {
+        let mut lines = vec![mark.to_owned()];
+        for word in text.split(' ') {
+            let last = lines.last_mut().unwrap();
+            let begins = last.trim_start_matches(['-', ' ']).is_empty();
+            if !begins && last.chars().count() + 1 + word.chars().count() > 118 {
+                lines.push(format!("{}{word}", " ".repeat(mark.len())));
+            } else {
+                last.push_str(if begins { "" } else { " " });
+                last.push_str(word);
+            }
+        }
+        lines.join("\n") + "\n"
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test reads the page that it holds to the tools")]
+    fn the_page_about_the_server_says_what_the_tools_say() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/mcp.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let (_, rest) =
+            text.split_once("<!-- tools: a test holds this part against the server -->\n").unwrap();
+        let (said, _) = rest.split_once("\n<!-- /tools -->").unwrap();
+        assert_eq!(said, page(), "the part must be:\n{}", page());
+        for (uri, ..) in crate::uri::TEMPLATES {
+            assert!(text.contains(&format!("| `{uri}` |")), "{uri} is missing");
         }
     }
 

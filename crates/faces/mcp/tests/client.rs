@@ -95,6 +95,23 @@ async fn every_tool_reaches_the_desk_with_what_was_given() {
 }
 
 #[tokio::test]
+async fn the_names_that_a_client_gives_its_calls_are_told() {
+    for (meta, expected) in [
+        (json!({ "claudecode/toolUseId": "toolu_1" }), json!(["toolu_1", null])),
+        (json!({ "callId": "call_1", "sessionId": "s1", "threadId": "t1" }), json!(["call_1", "s1"])),
+        (json!({ "callId": 7, "sessionId": "x".repeat(201) }), Value::Null),
+    ] {
+        let desk = Scripted::new();
+        let (client, server) = connect(&desk, User::default(), handshake()).await;
+        let mut list = call("ability_list", &json!({}));
+        list.meta = Some(serde_json::from_value(meta.clone()).unwrap());
+        answer(&client, list).await;
+        assert_eq!(desk.heard()[0].get("call").cloned().unwrap_or_default(), expected, "{meta}");
+        leave(client, server).await;
+    }
+}
+
+#[tokio::test]
 async fn the_tools_are_described_and_the_model_gets_the_desks_instructions() {
     let desk = Scripted::new();
     let (client, server) = connect(&desk, User::default(), handshake()).await;

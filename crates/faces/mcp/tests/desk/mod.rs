@@ -51,7 +51,12 @@ impl Desk for Scripted {
     }
 
     async fn list(&self, caller: &Caller) -> Report {
-        self.note(json!({ "list": format!("{:?}", caller.origin), "client": caller.client }));
+        let known = caller.call.as_ref().or(caller.session.as_ref()).is_some();
+        let mut asked = json!({ "list": format!("{:?}", caller.origin), "client": caller.client });
+        if known {
+            asked["call"] = json!([caller.call, caller.session]);
+        }
+        self.note(asked);
         report("deploy: puts it out", json!({ "abilities": ["deploy"] }))
     }
 
