@@ -1,5 +1,6 @@
 //! Here-documents: their bodies come a line later than the command that reads them.
 
+use super::patches::Patcher;
 use super::reader::Reader;
 use super::words::Word;
 use super::{Blind, Folders};
@@ -13,6 +14,8 @@ pub(super) struct Heredoc {
     tabs: bool,
     /// The shell that reads it as code, and where that runs.
     pub(super) code: Option<(String, Folders)>,
+    /// What reads it as a patch, and where that runs.
+    pub(super) patch: Option<(Patcher, Folders)>,
 }
 
 impl Reader<'_> {
@@ -28,7 +31,7 @@ impl Reader<'_> {
             Some(_) => return Err(Blind::Syntax("the end of a here-document")),
             None => word.values[0].clone(),
         };
-        self.pending.push(Heredoc { end, quoted: !word.plain, tabs, code: None });
+        self.pending.push(Heredoc { end, quoted: !word.plain, tabs, code: None, patch: None });
         Ok(())
     }
 
@@ -51,6 +54,9 @@ impl Reader<'_> {
                 body.push('\n');
             }
             let body = if heredoc.quoted { body } else { self.expanded(&body)? };
+            if let Some((patcher, folders)) = heredoc.patch {
+                self.world.patched(patcher, &body, &folders);
+            }
             if let Some((program, folders)) = heredoc.code {
                 if super::super::glob::is_known(&body) {
                     let before = std::mem::replace(&mut self.world.folders, folders);

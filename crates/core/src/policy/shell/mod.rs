@@ -4,7 +4,7 @@
 //! variables and folders, looks into `$(…)`, subshells, here-documents and the text of `sh -c`, and unwraps
 //! programs that run other programs. What comes out is every simple command that could run, with the parts
 //! that cannot be known marked as such ([`ANY`](super::glob::ANY), [`MANY`](super::glob::MANY)), the files that
-//! redirections write, and whether there is code that cannot be read at all ([`Blind`]).
+//! redirections and patches write, and whether there is code that cannot be read at all ([`Blind`]).
 //!
 //! Everything errs on one side: a command too many is a refusal too many, a command too few is a side door. What
 //! runs *inside* a program or a script file that the line names is not visible in the line, and not looked for.
@@ -20,6 +20,7 @@ mod git;
 mod harmless;
 mod heredoc;
 mod language;
+mod patches;
 mod programs;
 mod reader;
 mod run;
@@ -48,7 +49,7 @@ const MOST_PASSES: usize = 8;
 pub(super) struct Line {
     /// Every simple command that could run.
     pub(super) commands: Vec<Command>,
-    /// The files that redirections write.
+    /// The files that redirections and patches write.
     pub(super) writes: Vec<(String, Folders)>,
     /// The variables that get a value.
     pub(super) variables: BTreeSet<String>,

@@ -1,5 +1,6 @@
 //! What a simple command runs, by the program that it names.
 
+use super::patches::patcher;
 use super::programs::{self, Program};
 use super::reader::{Input, Reader};
 use super::{Blind, MANY, Origin};
@@ -24,6 +25,9 @@ impl Reader<'_> {
         let program = if is_known(first) { programs::program(name_of(first)) } else { Program::Unknown };
         let origin = if program == Program::Tasks { Origin::Task } else { Origin::Runs };
         self.world.emit(words, origin.max(self.origin));
+        if let Some(patcher) = patcher(name_of(first), words) {
+            self.patch(patcher, words, input);
+        }
         match program {
             Program::Inert => self.inert(words),
             Program::Folder => self.folder(words),

@@ -132,6 +132,45 @@ fn files_of_the_gate_are_not_written_by_any_tool() {
 }
 
 #[test]
+fn a_patch_in_a_shell_line_writes_the_files_that_it_names() {
+    const FILE: &str = ".abide/abilities/deploy/ability.yaml";
+    let patch = |file: &str| format!("*** Begin Patch\n*** Add File: {file}\n+x\n*** End Patch\n");
+    let diff = |file: &str| format!("--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-x\n+y\n");
+    let mut always = free();
+    for guarded in always.guarded.iter_mut().filter(|guarded| guarded.role == Role::Definition) {
+        guarded.role = Role::Reservation;
+    }
+    for (command, without_run) in [
+        (format!("apply_patch <<'EOF'\n{}EOF", patch(FILE)), true),
+        (format!("cd src && apply_patch <<EOF\n{}EOF", patch(&format!("../{FILE}"))), true),
+        (format!("apply_patch '{}'", patch(FILE)), true),
+        (format!("apply_patch <<< '{}'", patch(FILE)), true),
+        (format!("X={FILE}; apply_patch <<EOF\n{}EOF", patch("$X")), true),
+        (format!("apply_patch <<'EOF'\n{}EOF\napply_patch $'{}'", patch("a.rs"), patch(FILE)), true),
+        (format!("patch -p1 <<'EOF'\n{}EOF", diff(FILE)), true),
+        (format!("patch -p3 <<'EOF'\n{}EOF", diff(&format!("x/y/{FILE}"))), true),
+        (format!("git apply <<'EOF'\n{}EOF", diff(FILE)), true),
+        ("base64 -d <<< KioqIEJlZ2lu | apply_patch".to_owned(), true),
+        ("apply_patch \"$(cat changes)\"".to_owned(), true),
+        // What a file holds is not known: people apply patches every day, but not in the middle of a run.
+        ("git apply changes.diff".to_owned(), false),
+        ("patch -p1 < changes.diff".to_owned(), false),
+    ] {
+        assert!(is_denied(&judge(&working(), &bash(&command))), "{command}");
+        assert_eq!(is_denied(&judge(&always, &bash(&command))), without_run, "{command}");
+    }
+    for command in [
+        format!("apply_patch <<'EOF'\n{}EOF", patch("src/a.rs")),
+        format!("git apply <<'EOF'\n{}EOF", diff("src/a.rs")),
+        "git log -- apply".to_owned(),
+    ] {
+        assert_eq!(judge(&always, &bash(&command)), Verdict::Allow, "{command}");
+    }
+    let infra = format!("apply_patch <<'EOF'\n{}EOF", patch("infra/main.tf"));
+    assert!(is_denied(&judge(&free(), &bash(&infra))), "it is what `Write(infra/*)` reserves");
+}
+
+#[test]
 fn a_definition_that_reserves_calls_is_guarded_without_a_run() {
     let mut situation = free();
     for guarded in &mut situation.guarded {
