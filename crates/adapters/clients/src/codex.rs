@@ -123,11 +123,8 @@ fn approval(label: &str, handler: &Json) -> String {
 
 fn handlers(binary: &str) -> Vec<(&'static str, Value)> {
     let handler = |(event, _, closed): (&'static str, &str, bool)| {
-        let mut command = format!("{} hook codex {event}", quoted(binary));
-        if closed {
-            // Codex lets a tool through when its hook is missing, crashes, or exits with anything but 2.
-            command += " || { code=$?; [ $code -eq 2 ] || echo \"abide: its hook failed (exit code $code), so this is denied; run: abide doctor\" >&2; exit 2; }";
-        }
+        let program = quoted(binary);
+        let command = if closed { closing(&program, event) } else { format!("{program} hook codex {event}") };
         let handler = vec![
             ("type".to_owned(), Value::Text("command".to_owned())),
             ("command".to_owned(), Value::Text(command)),
@@ -138,6 +135,24 @@ fn handlers(binary: &str) -> Vec<(&'static str, Value)> {
     EVENTS.map(handler).to_vec()
 }
 
+/// Returns a command line that denies unless abide plainly allows.
+///
+/// Codex lets a tool through when its hook is missing, crashes, takes too long, exits with anything but 2, or gives no reason. To
+/// allow, abide says nothing at all. The words are those of every shell that a user may have: no unquoted variables.
+fn closing(program: &str, event: &str) -> String {
+    let ask = format!("\"$program\" hook codex {event} 2>&1");
+    let limit = TIMEOUT - 1;
+    format!(
+        "program={program}{CLOSING} >/dev/null 2>&1; then why=$(timeout -k 1 {limit} {ask}); else why=$({ask}); fi; code=$?; \
+         [ $code -eq 0 ] && [ -z \"$why\" ] && exit 0; \
+         [ $code -eq 2 ] && [ -n \"$why\" ] || why=\"abide: its hook failed (exit code $code), so this is denied; run: abide doctor${{why:+: }}$why\"; \
+         printf '%s\\n' \"$why\" >&2; exit 2"
+    )
+}
+
+/// What follows the program in [`closing`]; there are systems without `timeout`.
+const CLOSING: &str = "; if command -v timeout";
+
 /// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
@@ -145,7 +160,13 @@ fn quoted(word: &str) -> String {
 
 /// Returns the program of a command line that [`handlers`] wrote.
 pub(crate) fn program_of(command: &str) -> Option<String> {
-    let (program, _) = command.split_once("' hook codex ")?;
+    let program = match command.strip_prefix("program=") {
+        Some(closing) if closing.contains(" hook codex ") => {
+            closing.split_once(CLOSING)?.0.strip_suffix('\'')?
+        }
+        Some(_) => return None,
+        None => command.split_once("' hook codex ")?.0,
+    };
     Some(program.strip_prefix('\'')?.replace("'\\''", "'"))
 }
 

@@ -52,8 +52,8 @@ pub fn of(client: Client) -> &'static [SideDoor] {
                 instead: "pin the feature in the requirements.toml of your organisation; trust the project",
             },
             SideDoor {
-                what: "a hook that takes longer than its time is let through",
-                instead: "`abide hook` ends itself before that; `-s read-only` is a second fence",
+                what: "where the system has no `timeout` (of coreutils), a hook that hangs is let through",
+                instead: "`abide hook` ends itself before that unless it is stopped; `-s read-only` is a second fence",
             },
             SideDoor {
                 what: "`write_stdin` into a shell that was allowed before the run is a command that nobody sees whole",

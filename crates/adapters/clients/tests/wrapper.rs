@@ -30,6 +30,7 @@ fn hook(event: &str, body: Option<&str>) -> (Option<i32>, String) {
         serde_json::from_str(&fs::read_to_string(folder.path().join(".codex/hooks.json")).unwrap()).unwrap();
     let command = hooks["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap();
     let output = Command::new("sh").args(["-c", command]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "Codex takes what it does not know for a yes");
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
@@ -42,7 +43,16 @@ fn an_answer_is_passed_on() {
 #[test]
 fn whatever_else_happens_denies_with_a_reason() {
     for event in ["PreToolUse", "PermissionRequest"] {
-        for body in [None, Some("exit 1"), Some("exit 101"), Some("kill -9 $$")] {
+        let bodies = [
+            "exit 1",
+            "exit 101",
+            "kill -9 $$",
+            "exit 2",
+            "printf '{\"half'",
+            "echo ran; exit 0",
+            "exit 124",
+        ];
+        for body in std::iter::once(None).chain(bodies.map(Some)) {
             let (code, reason) = hook(event, body);
             assert_eq!(code, Some(2), "{event} {body:?}: {reason}");
             assert!(reason.contains("abide: its hook failed (exit code "), "{event} {body:?}: {reason}");
