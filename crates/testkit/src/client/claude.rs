@@ -52,6 +52,18 @@ impl Client for ClaudeCode {
         ToolCall::new("Bash", json!({"command": command, "description": "runs a command"}))
     }
 
+    fn read(&self, path: &Path) -> ToolCall {
+        ToolCall::new("Read", json!({"file_path": path}))
+    }
+
+    fn write(&self, path: &Path, text: &str) -> ToolCall {
+        ToolCall::new("Write", json!({"file_path": path, "content": text}))
+    }
+
+    fn tool(&self, server: &str, tool: &str, arguments: Value) -> ToolCall {
+        ToolCall::new(format!("mcp__{server}__{tool}"), arguments)
+    }
+
     fn delegate(&self, task: &str) -> ToolCall {
         let arguments = json!({"description": "a task", "prompt": task, "subagent_type": "general-purpose"});
         ToolCall::new("Agent", arguments)

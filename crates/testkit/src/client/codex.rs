@@ -11,61 +11,55 @@ use std::path::Path;
 pub struct Codex {
     program: String,
     home: Home,
-    config: String,
+    model: &'static str,
 }
 
 impl Codex {
     /// Finds it and gives it a home.
     pub fn new(installed: &Installed) -> Result<Self, ClientError> {
-        Ok(Self { program: installed.program("codex")?, home: Home::new()?, config: String::new() })
+        Ok(Self { program: installed.program("codex")?, home: Home::new()?, model: MODEL })
     }
 
-    /// Adds tables to the end of the home's `config.toml`.
+    /// Sets the name of the model, by which Codex chooses the tools that it offers and their form.
     #[must_use]
-    pub fn config(mut self, tables: &str) -> Self {
-        self.config.push_str(tables);
+    pub fn model(mut self, model: &'static str) -> Self {
+        self.model = model;
         self
     }
+}
 
-    /// Writes `config.toml`: the scripted model, and trust in the project, without which its `.codex` is not read.
-    fn configure(&self, launch: &Launch<'_>) -> Result<(), ClientError> {
-        let project = launch.project.canonicalize();
-        let project = project.map_err(|error| ClientError::file(launch.project, error))?;
-        // JSON's strings are TOML's basic strings.
-        let (project, url) = (json!(project), json!(format!("{}/v1", launch.model)));
-        let text = format!(
-            "model = \"scripted\"\n\
-             model_provider = \"scripted\"\n\
-             check_for_update_on_startup = false\n\
-             [analytics]\n\
-             enabled = false\n\
-             [model_providers.scripted]\n\
-             name = \"scripted\"\n\
-             base_url = {url}\n\
-             wire_api = \"responses\"\n\
-             env_key = \"SCRIPTED_KEY\"\n\
-             [projects.{project}]\n\
-             trust_level = \"trusted\"\n\
-             {}",
-            self.config
-        );
-        self.home.write(".codex/config.toml", &text)
-    }
+/// The model unless another is named: one that is given tools one by one.
+const MODEL: &str = "gpt-5.5";
+
+/// Returns the settings of a run, as options: the files of the home belong to whatever is installed into it.
+fn settings(launch: &Launch<'_>, model: &str) -> Result<Vec<String>, ClientError> {
+    let project = launch.project.canonicalize();
+    let project = project.map_err(|error| ClientError::file(launch.project, error))?;
+    // JSON's strings are TOML's basic strings.
+    let (project, url) = (json!(project), json!(format!("{}/v1", launch.model)));
+    let provider = format!(
+        "{{name = \"scripted\", base_url = {url}, wire_api = \"responses\", env_key = \"SCRIPTED_KEY\"}}"
+    );
+    let all = [
+        format!("model={}", json!(model)),
+        "model_provider=\"scripted\"".to_owned(),
+        format!("model_providers.scripted={provider}"),
+        "check_for_update_on_startup=false".to_owned(),
+        "analytics.enabled=false".to_owned(),
+        // Without trust in the project, its `.codex` is not read.
+        format!("projects={{{project} = {{trust_level = \"trusted\"}}}}"),
+    ];
+    Ok(all.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect())
 }
 
 impl Client for Codex {
     const NAME: &'static str = "codex";
 
     async fn run(&self, launch: Launch<'_>) -> Result<Outcome, ClientError> {
-        self.configure(&launch)?;
-        let arguments = [
-            "exec",
-            "--json",
-            "--skip-git-repo-check",
-            "--dangerously-bypass-approvals-and-sandbox",
-            // Hooks that nobody approved would be left out without a word.
-            "--dangerously-bypass-hook-trust",
-        ];
+        let settings = settings(&launch, self.model)?;
+        let arguments =
+            ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+        let arguments: Vec<&str> = arguments.into_iter().chain(settings.iter().map(String::as_str)).collect();
         let variables = [("SCRIPTED_KEY", "none")];
         let ran =
             launch.run(self.program.clone(), self.home.path(), &arguments, "resume", &variables).await?;
@@ -79,9 +73,26 @@ impl Client for Codex {
         ToolCall::new("exec_command", json!({"cmd": command, "login": Value::Bool(false)}))
     }
 
+    /// It has no tool for that: its model reads by the shell.
+    fn read(&self, path: &Path) -> ToolCall {
+        self.shell(&format!("cat '{}'", path.display()))
+    }
+
+    /// A patch that adds a file takes the place of one that is there.
+    fn write(&self, path: &Path, text: &str) -> ToolCall {
+        let added: Vec<String> = text.lines().map(|line| format!("+{line}")).collect();
+        let (file, added) = (path.display(), added.join("\n"));
+        let change = format!("*** Begin Patch\n*** Add File: {file}\n{added}\n*** End Patch\n");
+        ToolCall::new("apply_patch", Value::from(change))
+    }
+
+    fn tool(&self, server: &str, tool: &str, arguments: Value) -> ToolCall {
+        ToolCall::new(tool, arguments).within(format!("mcp__{server}"))
+    }
+
     /// Its model is told the agent's id, and has to ask `wait_agent` for what comes of it.
     fn delegate(&self, task: &str) -> ToolCall {
-        ToolCall::new("spawn_agent", json!({"message": task}))
+        ToolCall::new("spawn_agent", json!({"message": task})).within("multi_agent_v1")
     }
 
     fn home(&self) -> &Path {

@@ -30,6 +30,7 @@ pub use launch::{ClientError, Launch, Outcome};
 pub use opencode::OpenCode;
 
 use crate::model::ToolCall;
+use serde_json::Value;
 use std::future::Future;
 use std::path::Path;
 
@@ -43,6 +44,15 @@ pub trait Client: Sync {
 
     /// Makes the call by which the model of this client runs a command in a shell.
     fn shell(&self, command: &str) -> ToolCall;
+
+    /// Makes the call by which the model of this client reads a file.
+    fn read(&self, path: &Path) -> ToolCall;
+
+    /// Makes the call by which the model of this client writes a file.
+    fn write(&self, path: &Path, text: &str) -> ToolCall;
+
+    /// Makes the call by which the model of this client uses a tool of an MCP server.
+    fn tool(&self, server: &str, tool: &str, arguments: Value) -> ToolCall;
 
     /// Makes the call by which the model of this client gives a task to a sub-agent.
     fn delegate(&self, task: &str) -> ToolCall;

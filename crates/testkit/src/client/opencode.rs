@@ -26,7 +26,7 @@ impl OpenCode {
         Ok(Self { program, packages, home: Home::new()?, config: json!({}) })
     }
 
-    /// Sets a key of the home's configuration; a project has its own in `opencode.json`.
+    /// Sets a key of its configuration, beside the user's and the project's own.
     #[must_use]
     pub fn config(mut self, key: &str, value: Value) -> Self {
         self.config[key] = value;
@@ -36,17 +36,23 @@ impl OpenCode {
     fn configure(&self, launch: &Launch<'_>) -> Result<(), ClientError> {
         let mut config = self.config.clone();
         config["model"] = json!("scripted/scripted");
+        // It would keep a copy of the project after every turn, which takes seconds.
+        config["snapshot"] = json!(false);
         config["small_model"] = json!("scripted/scripted");
         config["provider"]["scripted"] = json!({
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": format!("{}/v1", launch.model), "apiKey": "none"},
             "models": {"scripted": {"tool_call": true, "limit": {"context": 100_000, "output": 4_000}}},
         });
-        let folder = self.home.path().join(".config/opencode");
-        write(&folder.join("opencode.json"), &config.to_string())?;
-        self.prepare(&folder)?;
+        write(&self.settings(), &config.to_string())?;
+        self.prepare(&self.home.path().join(".config/opencode"))?;
         let own = launch.project.join(".opencode");
         if own.is_dir() { self.prepare(&own) } else { Ok(()) }
+    }
+
+    /// A file of our own beside the user's, which belongs to whatever is installed into this home.
+    fn settings(&self) -> PathBuf {
+        self.home.path().join("scripted.json")
     }
 
     /// Puts into a configuration folder what OpenCode would install there.
@@ -70,8 +76,11 @@ impl Client for OpenCode {
 
     async fn run(&self, launch: Launch<'_>) -> Result<Outcome, ClientError> {
         self.configure(&launch)?;
-        // What would go to the network; waiting for that to fail takes seconds.
+        let settings = self.settings();
+        let settings = settings.to_str().ok_or_else(|| ClientError::name(&settings))?;
+        // All but the first keep it from the network; waiting for that to fail takes seconds.
         let variables = [
+            ("OPENCODE_CONFIG", settings),
             ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
             ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
             ("OPENCODE_DISABLE_SHARE", "1"),
@@ -88,6 +97,18 @@ impl Client for OpenCode {
 
     fn shell(&self, command: &str) -> ToolCall {
         ToolCall::new("bash", json!({"command": command, "description": "runs a command"}))
+    }
+
+    fn read(&self, path: &Path) -> ToolCall {
+        ToolCall::new("read", json!({"filePath": path}))
+    }
+
+    fn write(&self, path: &Path, text: &str) -> ToolCall {
+        ToolCall::new("write", json!({"filePath": path, "content": text}))
+    }
+
+    fn tool(&self, server: &str, tool: &str, arguments: Value) -> ToolCall {
+        ToolCall::new(format!("{server}_{tool}"), arguments)
     }
 
     fn delegate(&self, task: &str) -> ToolCall {

@@ -53,12 +53,21 @@ pub struct ToolCall {
     pub name: String,
     /// Its arguments: an object, or a text for a tool that takes one as it is.
     pub arguments: Value,
+    /// The group that it is in, for a tool that is not offered until it is searched for.
+    pub namespace: Option<String>,
 }
 
 impl ToolCall {
     /// Names a tool and its arguments.
     pub fn new(name: impl Into<String>, arguments: Value) -> Self {
-        Self { name: name.into(), arguments }
+        Self { name: name.into(), arguments, namespace: None }
+    }
+
+    /// Names the group that the tool is in.
+    #[must_use]
+    pub fn within(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
     }
 }
 

@@ -10,6 +10,11 @@ pub(super) fn read(body: &Value) -> Content {
         content.messages.push(said(Role::User, prompt.to_owned()));
     }
     for item in list(&body["input"]) {
+        // Newer models are offered tools in the conversation.
+        if item["type"] == "additional_tools" {
+            content.tools.extend(list(&item["tools"]).iter().flat_map(|tool| offered(tool, None)));
+            continue;
+        }
         let read = match item["type"].as_str() {
             Some("function_call" | "custom_tool_call") => {
                 let given = if item["arguments"].is_null() { &item["input"] } else { &item["arguments"] };
@@ -34,7 +39,7 @@ pub(super) fn read(body: &Value) -> Content {
             content.messages.push(read);
         }
     }
-    content.tools = list(&body["tools"]).iter().flat_map(|tool| offered(tool, None)).collect();
+    content.tools.extend(list(&body["tools"]).iter().flat_map(|tool| offered(tool, None)));
     content
 }
 
@@ -129,7 +134,8 @@ fn items(answer: &Answer<'_>) -> Vec<Value> {
             "name": call.name,
         });
         item[if freeform { "input" } else { "arguments" }] = Value::from(inputs(call));
-        if let Some(namespace) = offered.and_then(|tool| tool.namespace.as_ref()) {
+        let namespace = offered.and_then(|tool| tool.namespace.as_ref()).or(call.namespace.as_ref());
+        if let Some(namespace) = namespace {
             item["namespace"] = json!(namespace);
         }
         item
