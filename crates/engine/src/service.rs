@@ -10,7 +10,7 @@ use crate::port::{Clock, Definition, Process, Store, StoreError, Workspace, Work
 use crate::support::check_support;
 use abide_core::definition::check::DEEPEST_WORKFLOW;
 use abide_core::definition::{Ability, Input, InputType};
-use abide_core::event::{Created, Event, RunId, StepKey};
+use abide_core::event::{Created, Event, NotedVerdict, RunId, StepKey};
 use abide_core::run::{Command, Refusal, Run};
 use abide_core::value::Value;
 use abide_core::value::output::{MASK, Secret};
@@ -255,16 +255,36 @@ pub async fn command<S: Store, P: Process, W: Workspace, C: Clock>(
     id: &RunId,
     command: Command,
 ) -> Result<Run, ServiceError> {
+    tell(&*driver.store, id, command, &driver.secrets_of(id)).await
+}
+
+/// Takes what the gate noted about a run into its log, each verdict once, whoever does it and how often.
+///
+/// Nobody needs a driver for it, and a run that is over takes them too.
+pub async fn take_verdicts<S: Store>(
+    store: &S,
+    id: &RunId,
+    noted: Vec<(u64, NotedVerdict)>,
+) -> Result<Run, ServiceError> {
+    tell(store, id, Command::TakeVerdicts { noted }, &[]).await
+}
+
+async fn tell<S: Store>(
+    store: &S,
+    id: &RunId,
+    command: Command,
+    secrets: &[(String, String)],
+) -> Result<Run, ServiceError> {
     loop {
-        let Loaded { mut run, seq, .. } = load(&*driver.store, id).await?;
-        let events = run.decide(command.clone(), &driver.secrets_of(id))?;
+        let Loaded { mut run, seq, .. } = load(store, id).await?;
+        let events = run.decide(command.clone(), secrets)?;
         if events.is_empty() {
             return Ok(run);
         }
         for event in &events {
             run.apply(event);
         }
-        match driver.store.append(id.as_str(), seq, None, stored(&events), summary(&run)).await {
+        match store.append(id.as_str(), seq, None, stored(&events), summary(&run)).await {
             Ok(_) => return Ok(run),
             Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),

@@ -11,7 +11,7 @@ use abide_core::run::Run;
 use sha2::{Digest as _, Sha256};
 
 /// What wrote a snapshot: how a log adds up may differ between two versions, so each believes only its own.
-const WRITER: &str = concat!("abide-snapshot/1 ", env!("CARGO_PKG_VERSION"));
+const WRITER: &str = concat!("abide-snapshot/2 ", env!("CARGO_PKG_VERSION"));
 
 /// How many events are between two snapshots at least.
 const FEWEST: usize = 128;

@@ -103,7 +103,7 @@ fn a_snapshot_that_is_not_certain_is_not_used() {
             ("nothing", String::new()),
             ("no body", head.to_owned()),
             ("another version", good.replacen(version, " 0.0.0-other ", 1)),
-            ("another format", good.replacen("abide-snapshot/1", "abide-snapshot/2", 1)),
+            ("another format", good.replacen("abide-snapshot/2", "abide-snapshot/3", 1)),
             ("a changed body", good.replace("\"attempt\":", "\"attempt\":1")),
             ("a body cut short", good[..good.len() - 1].to_owned()),
             ("the body of another run", format!("{head}\n{}", other_run.split_once('\n').unwrap().1)),

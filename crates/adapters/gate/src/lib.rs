@@ -6,6 +6,7 @@
 //! - [`sessions`]: which run a session is bound to, and the step that it is at. Written by whoever drives the run.
 //! - [`index`]: what the definitions of a project say to the gate, compiled.
 //! - [`triggers`]: what in a message suggests an ability, and when a session was last told so.
+//! - [`verdicts`]: what the gate answered, noted for the log.
 //! - [`tickets`]: how the hook that sees an agent start an ability, and knows the session, meets the server that starts it and
 //!   does not.
 //!
@@ -20,6 +21,7 @@ pub mod index;
 pub mod sessions;
 pub mod tickets;
 pub mod triggers;
+pub mod verdicts;
 
 pub use family::{Family, Relative};
 pub use files::GateError;
@@ -58,6 +60,11 @@ impl SessionId {
     /// Names a session.
     pub fn new(client: Client, id: impl Into<String>) -> Self {
         Self { client: word(client), id: id.into() }
+    }
+
+    /// Returns the client's word.
+    pub fn client(&self) -> &'static str {
+        self.client
     }
 
     /// Returns the client's own id.

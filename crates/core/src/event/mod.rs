@@ -6,9 +6,11 @@
 
 mod key;
 mod result;
+mod verdict;
 
 pub use key::{HookKey, HookPhase, RunId, StepKey, Timestamp};
 pub use result::{AttemptFailure, Observation, Output, ProcessEnd, StepResult, Usage};
+pub use verdict::{GivenVerdict, NotedVerdict, VerdictAnswer};
 
 use crate::definition::StepId;
 use crate::value::Value;
@@ -144,6 +146,13 @@ pub enum Event {
     },
     /// The run's time is over.
     DeadlinePassed,
+    /// The gate answered the agent of the run's session; the only event that may come after the end.
+    VerdictNoted {
+        /// How much of the notes is in the log with this one: none is taken in twice.
+        until: u64,
+        /// The verdict, or why there is none.
+        verdict: NotedVerdict,
+    },
     /// The run is over.
     Finished {
         /// How.
@@ -174,6 +183,8 @@ impl Event {
             Self::QuestionExpired { .. } => "question.expired",
             Self::CancelRequested { .. } => "run.cancel_requested",
             Self::DeadlinePassed => "run.deadline_passed",
+            Self::VerdictNoted { verdict: NotedVerdict::Given(_), .. } => "verdict.given",
+            Self::VerdictNoted { verdict: NotedVerdict::Lost(_), .. } => "verdict.lost",
             Self::Finished { .. } => "run.finished",
         }
     }

@@ -70,6 +70,23 @@ impl ToolKind {
         Self::Other,
     ];
 
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Search => "search",
+            Self::Edit => "edit",
+            Self::Execute => "execute",
+            Self::Network => "network",
+            Self::Agent => "agent",
+            Self::AskUser => "ask",
+            Self::Plan => "plan",
+            Self::Batch => "batch",
+            Self::Own(_) => "abide",
+            Self::Other => "other",
+        }
+    }
+
     /// Returns whether such a tool only looks, so that `normal` lets it pass.
     pub fn only_reads(self) -> bool {
         match self {

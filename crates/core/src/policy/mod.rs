@@ -26,6 +26,7 @@ mod shell;
 mod situation;
 mod stop;
 mod subject;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -37,4 +38,5 @@ pub use situation::{
     Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation,
 };
 pub use stop::{Asker, StopVerdict, approve, cancel, stop};
+pub use summary::summary;
 pub use verdict::{Verdict, verdict};

@@ -7,8 +7,8 @@ use super::state::{Phase, Run};
 use super::step::{Instance, InstanceState, StepStatus};
 use crate::definition::ApprovalStep;
 use crate::event::{
-    AttemptFailure, EndStatus, Event, HookPhase, LossDecision, Output, QuestionKind, Skip, StepKey,
-    StepResult, Then,
+    AttemptFailure, EndStatus, Event, HookPhase, LossDecision, NotedVerdict, Output, QuestionKind, Skip,
+    StepKey, StepResult, Then, VerdictAnswer,
 };
 
 impl Run {
@@ -130,6 +130,19 @@ impl Run {
                 self.end(EndStatus::Cancelled, Some(said("it was cancelled", by, reason.as_deref())));
             }
             Event::DeadlinePassed => self.end(EndStatus::TimedOut, Some("its time was over".to_owned())),
+            Event::VerdictNoted { until, verdict } => {
+                let verdicts = &mut self.verdicts;
+                verdicts.until = *until;
+                let count = match verdict {
+                    NotedVerdict::Lost(_) => &mut verdicts.lost,
+                    NotedVerdict::Given(given) => match given.answer {
+                        VerdictAnswer::Denied => &mut verdicts.denied,
+                        VerdictAnswer::Asked => &mut verdicts.asked,
+                        VerdictAnswer::Warned => &mut verdicts.warned,
+                    },
+                };
+                *count = count.saturating_add(1);
+            }
             Event::Finished { status, error } => {
                 for step in 0..self.steps.len() {
                     if !self.steps[step].status.is_closed() {

@@ -1,6 +1,6 @@
 //! What happens to a run from outside, and why it may not.
 
-use crate::event::{HookKey, LossDecision, Observation, RunId, StepKey, Timestamp};
+use crate::event::{HookKey, LossDecision, NotedVerdict, Observation, RunId, StepKey, Timestamp};
 use smol_str::SmolStr;
 
 /// Something that happens to a run from outside.
@@ -68,6 +68,11 @@ pub enum Command {
         by: SmolStr,
         /// What.
         decision: LossDecision,
+    },
+    /// Somebody read what the gate noted about the run's session.
+    TakeVerdicts {
+        /// Each with how much of the notes ends with it, in their order.
+        noted: Vec<(u64, NotedVerdict)>,
     },
 }
 

@@ -6,8 +6,8 @@ use super::state::{Phase, Run};
 use super::step::InstanceState;
 use crate::definition::{ApprovalStep, OnFailure, Step, StepKind};
 use crate::event::{
-    AttemptFailure, EndStatus, Event, Observation, ProcessEnd, Question, QuestionKind, StepKey, StepResult,
-    Then, Timestamp,
+    AttemptFailure, EndStatus, Event, NotedVerdict, Observation, ProcessEnd, Question, QuestionKind, StepKey,
+    StepResult, Then, Timestamp,
 };
 use smol_str::SmolStr;
 use std::time::Duration;
@@ -26,6 +26,8 @@ impl Run {
             // Time passes for finished runs too, and a late report of an attempt changes nothing.
             return match command {
                 Command::Tick { .. } | Command::Recover => Ok(Vec::new()),
+                // Notes are often read when the run is over.
+                Command::TakeVerdicts { noted } => Ok(self.new_verdicts(noted)),
                 _ => Err(Refusal::Finished { run: self.id.clone(), status: verb(*status) }),
             };
         }
@@ -50,6 +52,7 @@ impl Run {
                 None => Ok(vec![Event::CancelRequested { by, reason }]),
             },
             Command::Recover => Ok(self.recover()),
+            Command::TakeVerdicts { noted } => Ok(self.new_verdicts(noted)),
             Command::Resolve { key, by, decision } => match self.instance(&key) {
                 None => Err(Refusal::NoStep(key)),
                 Some(instance) if instance.state == InstanceState::Lost => {
@@ -58,6 +61,12 @@ impl Run {
                 Some(_) => Err(Refusal::NotLost(key)),
             },
         }
+    }
+
+    /// Returns the verdicts that are not in the log: of two that read the same notes, the second finds none.
+    fn new_verdicts(&self, noted: Vec<(u64, NotedVerdict)>) -> Vec<Event> {
+        let new = noted.into_iter().filter(|(until, _)| *until > self.verdicts.until);
+        new.map(|(until, verdict)| Event::VerdictNoted { until, verdict }).collect()
     }
 
     fn tick(&self, now: Timestamp) -> Vec<Event> {

@@ -26,5 +26,5 @@ pub use effect::{AgentWork, ChildWork, ContextWork, Effect, ScriptWork, SkillWor
 pub use restore::{Progress, StepProgress};
 pub use scope::RunScope;
 pub use shared::Shared;
-pub use state::{Phase, Run, RunStatus};
+pub use state::{Phase, Run, RunStatus, Verdicts};
 pub use step::{Instance, InstanceState, StepState, StepStatus};

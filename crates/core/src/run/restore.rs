@@ -4,7 +4,7 @@
 
 use super::places::Places;
 use super::shared::Shared;
-use super::state::{Phase, Run, unmet};
+use super::state::{Phase, Run, Verdicts, unmet};
 use super::step::{Instance, InstanceState, StepState, StepStatus};
 use crate::definition::Ability;
 use crate::event::{Created, EndStatus, HookKey, RunId, StepResult};
@@ -19,6 +19,8 @@ pub struct Progress {
     pub ending: Option<(EndStatus, Option<String>)>,
     /// Whether somebody asked for the end.
     pub cancelling: bool,
+    /// What the gate had answered.
+    pub verdicts: Verdicts,
     /// The hook that was running.
     pub hook: Option<HookKey>,
     /// The steps to which something had happened, by their positions.
@@ -53,6 +55,7 @@ impl Run {
         run.phase = progress.phase;
         run.ending = progress.ending;
         run.cancelling = progress.cancelling;
+        run.verdicts = progress.verdicts;
         run.index.hook = progress.hook;
         run.count_again();
         Some(run)

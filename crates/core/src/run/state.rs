@@ -29,7 +29,24 @@ pub struct Run {
     pub ending: Option<(EndStatus, Option<String>)>,
     /// Whether somebody asked for the end.
     pub cancelling: bool,
+    /// What the gate answered to its agent.
+    pub verdicts: Verdicts,
     pub(super) index: Index,
+}
+
+/// How often the gate answered the agent of a run with something else than a plain yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Verdicts {
+    /// How much of the notes about it is in the log.
+    pub until: u64,
+    /// With a no.
+    pub denied: u32,
+    /// By asking a human.
+    pub asked: u32,
+    /// With a yes, and what is off.
+    pub warned: u32,
+    /// Notes that could not be read.
+    pub lost: u32,
 }
 
 /// What is derived from the steps, kept so that each change costs only what it touches.
@@ -153,6 +170,7 @@ impl Run {
             steps,
             ending: None,
             cancelling: false,
+            verdicts: Verdicts::default(),
             index: Index {
                 positions: Arc::new(positions),
                 waits: Arc::new(waits),

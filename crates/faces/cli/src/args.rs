@@ -1,7 +1,11 @@
 //! The command line, as clap reads it; the texts here are the `--help` and the reference page.
 
+mod audit;
+mod gate;
 mod install;
 
+pub use audit::{AuditArguments, AuditCommand};
+pub use gate::{DetectArguments, HookArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -110,53 +114,6 @@ pub enum Command {
     Detect(DetectArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
     Hook(HookArguments),
-}
-
-/// Arguments of `abide detect`.
-#[derive(Debug, Args)]
-pub struct DetectArguments {
-    /// The message; `-` reads it from standard input
-    #[arg(value_name = "MESSAGE", required = true)]
-    pub message: Vec<String>,
-    /// The agent that is asked; the one without a name when none is given
-    #[arg(long, value_name = "NAME")]
-    pub agent: Option<String>,
-}
-
-/// Arguments of `abide hook`.
-#[derive(Debug, Args)]
-pub struct HookArguments {
-    /// Who asks: `claude`, `opencode` or `codex`
-    #[arg(value_name = "CLIENT")]
-    pub client: String,
-    /// The event, when standard input does not say it
-    #[arg(value_name = "EVENT")]
-    pub event: Option<String>,
-}
-
-/// Arguments of `abide audit`.
-#[derive(Debug, Args)]
-pub struct AuditArguments {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: AuditCommand,
-}
-
-/// What `abide audit` does.
-#[derive(Debug, Subcommand)]
-pub enum AuditCommand {
-    /// Print every event of a run; with `--json` one document per line
-    Show {
-        /// The run, or the beginning of its id; the newest when none is given
-        #[arg(value_name = "RUN")]
-        run: Option<String>,
-    },
-    /// Check the hashes of the log, that every event can be read, and that the runs can be replayed
-    Verify {
-        /// The run, or the beginning of its id; all runs when none is given
-        #[arg(value_name = "RUN")]
-        run: Option<String>,
-    },
 }
 
 /// What a run is given.

@@ -3,9 +3,10 @@
 use crate::answer::Answer;
 use crate::asked::{Asked, Moment, Use};
 use abide_core::definition::StepType;
+use abide_core::event::VerdictAnswer;
 use abide_core::policy::{
     Active, Client, Files, Grants, OwnTool, Session, Situation, StopVerdict, ToolCall, ToolKind, Verdict,
-    kind, stop, verdict,
+    kind, stop, summary, verdict,
 };
 use std::fmt::Write as _;
 
@@ -16,6 +17,23 @@ pub struct Decision {
     pub answer: Answer,
     /// What is to be noted before it is given.
     pub note: Option<Note>,
+    /// The verdict, when it is not a plain yes: the log is to have it.
+    pub given: Option<Given>,
+}
+
+/// A verdict that is not a plain yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// How the gate answers.
+    pub answer: VerdictAnswer,
+    /// The tool, as the client spells it; `stop` for ending a turn.
+    pub tool: String,
+    /// What kind of thing it does.
+    pub kind: &'static str,
+    /// What was asked, without anything secret.
+    pub what: String,
+    /// Why.
+    pub why: String,
 }
 
 /// What a hook notes for later.
@@ -32,20 +50,28 @@ pub enum Note {
 
 impl From<Answer> for Decision {
     fn from(answer: Answer) -> Self {
-        Self { answer, note: None }
+        Self { answer, note: None, given: None }
     }
 }
 
 /// Decides what a client is answered.
 pub fn decide(client: Client, asked: &Asked, situation: &Situation, files: &dyn Files) -> Decision {
     match &asked.moment {
-        Moment::BeforeTool(used) => before(client, used, situation, files),
-        Moment::Permission(used) => match judged(client, used, situation, files) {
-            Verdict::Deny { why, instead } => Answer::Deny(joined(&why, &instead)).into(),
-            // Whether it may be used is the user's to say, as they were about to.
-            Verdict::Allow | Verdict::Warn { .. } | Verdict::Ask { .. } => Answer::Silence.into(),
-        },
-        Moment::AfterTool(used) => match judged(client, used, situation, files) {
+        Moment::BeforeTool(used) => Judged::of(client, used, situation, files).before(used),
+        Moment::Permission(used) => {
+            let judged = Judged::of(client, used, situation, files);
+            match &judged.verdict {
+                Verdict::Deny { why, instead } => Decision {
+                    answer: Answer::Deny(joined(why, instead)),
+                    note: None,
+                    given: Some(judged.given(VerdictAnswer::Denied, why)),
+                },
+                // Whether it may be used is the user's to say, as they were about to.
+                Verdict::Allow | Verdict::Warn { .. } | Verdict::Ask { .. } => Answer::Silence.into(),
+            }
+        }
+        // It was noted before the tool was used.
+        Moment::AfterTool(used) => match Judged::of(client, used, situation, files).verdict {
             Verdict::Warn { why } => Answer::Tell(why).into(),
             _ => Answer::Silence.into(),
         },
@@ -59,30 +85,71 @@ pub fn decide(client: Client, asked: &Asked, situation: &Situation, files: &dyn 
         },
         Moment::Stop { .. } | Moment::SubAgentStop => match stop(situation) {
             StopVerdict::Allow | StopVerdict::Wait { .. } => Answer::Silence.into(),
-            StopVerdict::Warn { why } => Decision { answer: Answer::Deny(why), note: Some(Note::Warned) },
-            StopVerdict::Refuse { why } => Answer::Deny(why).into(),
+            StopVerdict::Warn { why } => Decision {
+                given: Some(stopping(VerdictAnswer::Warned, situation)),
+                answer: Answer::Deny(why),
+                note: Some(Note::Warned),
+            },
+            StopVerdict::Refuse { why } => Decision {
+                given: Some(stopping(VerdictAnswer::Denied, situation)),
+                answer: Answer::Deny(why),
+                note: None,
+            },
         },
         Moment::Other(_) => Answer::Silence.into(),
     }
 }
 
-fn before(client: Client, used: &Use, situation: &Situation, files: &dyn Files) -> Decision {
-    let call = ToolCall::read(client, &used.tool, &used.arguments);
-    match verdict(situation, &call, files) {
-        Verdict::Deny { why, instead } => Answer::Deny(joined(&why, &instead)).into(),
-        Verdict::Ask { why } => Answer::Ask(why).into(),
-        // A warning is told when the tool has been used: before that, only a denial reaches the model everywhere.
-        Verdict::Allow | Verdict::Warn { .. } => match (kind(client, &used.tool), call.arguments.ability) {
-            (ToolKind::Own(OwnTool::Run), Some(ability)) => {
-                Decision { answer: Answer::Silence, note: Some(Note::Starts { ability }) }
+/// A call with the verdict about it.
+struct Judged<'a> {
+    call: ToolCall,
+    verdict: Verdict,
+    situation: &'a Situation,
+    files: &'a dyn Files,
+}
+
+impl<'a> Judged<'a> {
+    fn of(client: Client, used: &Use, situation: &'a Situation, files: &'a dyn Files) -> Self {
+        let call = ToolCall::read(client, &used.tool, &used.arguments);
+        Self { verdict: verdict(situation, &call, files), call, situation, files }
+    }
+
+    fn before(self, used: &Use) -> Decision {
+        let (answer, given) = match &self.verdict {
+            Verdict::Deny { why, instead } => {
+                (Answer::Deny(joined(why, instead)), Some((VerdictAnswer::Denied, why)))
             }
-            _ => Answer::Silence.into(),
-        },
+            Verdict::Ask { why } => (Answer::Ask(why.clone()), Some((VerdictAnswer::Asked, why))),
+            // A warning is told when the tool has been used: before that, only a denial reaches the model everywhere.
+            Verdict::Warn { why } => (Answer::Silence, Some((VerdictAnswer::Warned, why))),
+            Verdict::Allow => (Answer::Silence, None),
+        };
+        let given = given.map(|(answer, why)| self.given(answer, why));
+        let starts = match (&answer, kind(self.call.client, &used.tool), self.call.arguments.ability) {
+            (Answer::Silence, ToolKind::Own(OwnTool::Run), Some(ability)) => Some(Note::Starts { ability }),
+            _ => None,
+        };
+        Decision { answer, note: starts, given }
+    }
+
+    fn given(&self, answer: VerdictAnswer, why: &str) -> Given {
+        Given {
+            answer,
+            tool: self.call.name.clone(),
+            kind: kind(self.call.client, &self.call.name).word(),
+            what: summary(self.situation, &self.call, self.files),
+            why: why.to_owned(),
+        }
     }
 }
 
-fn judged(client: Client, used: &Use, situation: &Situation, files: &dyn Files) -> Verdict {
-    verdict(situation, &ToolCall::read(client, &used.tool, &used.arguments), files)
+/// Returns the verdict about ending a turn; its reason repeats the step's task, which the log has already.
+fn stopping(answer: VerdictAnswer, situation: &Situation) -> Given {
+    let why = match situation.active() {
+        Some(active) => format!("{} of {} steps are done", active.done, active.total),
+        None => "it cannot be read whether a run is active".to_owned(),
+    };
+    Given { answer, tool: "stop".to_owned(), kind: "stop", what: String::new(), why }
 }
 
 fn joined(why: &str, instead: &str) -> String {
@@ -183,6 +250,36 @@ mod tests {
         assert_eq!(allowed.answer, Answer::Silence);
         let free = answer(Moment::BeforeTool(uses("Bash", "command", "ls")), Session::Free);
         assert_eq!(free.answer, Answer::Silence);
+    }
+
+    #[test]
+    fn every_verdict_but_a_plain_yes_is_for_the_log() {
+        let given = |moment: Moment, session: Session| {
+            answer(moment, session).given.map(|given| (given.answer, given.tool, given.kind, given.what))
+        };
+        let shell = || uses("Bash", "command", "./deploy.sh --token hunter2");
+        let strict = || active(Enforcement::Strict, StepType::Agent);
+        let expected = |answer| Some((answer, "Bash".to_owned(), "execute", "./deploy.sh".to_owned()));
+        assert_eq!(given(Moment::BeforeTool(shell()), strict()), expected(VerdictAnswer::Denied));
+        assert_eq!(given(Moment::Permission(shell()), strict()), expected(VerdictAnswer::Denied));
+        let loose = active(Enforcement::Loose, StepType::Agent);
+        assert_eq!(given(Moment::BeforeTool(shell()), loose.clone()), expected(VerdictAnswer::Warned));
+        assert_eq!(given(Moment::AfterTool(shell()), loose), None, "it was noted before");
+        let cancel = uses("mcp__abide__ability_cancel", "reason", "no");
+        let asked = given(Moment::BeforeTool(cancel), active(Enforcement::Normal, StepType::Agent));
+        assert_eq!(asked.map(|given| given.0), Some(VerdictAnswer::Asked));
+        let stop = answer(Moment::Stop { kept: false }, strict()).given.unwrap();
+        assert_eq!(
+            (stop.answer, stop.tool.as_str(), stop.why.as_str()),
+            (VerdictAnswer::Denied, "stop", "1 of 3 steps are done")
+        );
+        for plain in [
+            given(Moment::BeforeTool(uses("Read", "file_path", "/p/a")), strict()),
+            given(Moment::BeforeTool(shell()), Session::Free),
+            given(Moment::Stop { kept: false }, Session::Free),
+        ] {
+            assert_eq!(plain, None);
+        }
     }
 
     #[test]

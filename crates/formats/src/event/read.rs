@@ -4,8 +4,9 @@ use super::fields::Fields;
 use crate::json;
 use abide_core::definition::StepId;
 use abide_core::event::{
-    AttemptFailure, Created, EndStatus, Event, HookKey, HookPhase, LossDecision, Output, Question,
-    QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp, Usage,
+    AttemptFailure, Created, EndStatus, Event, GivenVerdict, HookKey, HookPhase, LossDecision, NotedVerdict,
+    Output, Question, QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp, Usage,
+    VerdictAnswer,
 };
 use abide_core::value::Value;
 use smol_str::SmolStr;
@@ -99,6 +100,24 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<Event, BadEvent> {
             Event::CancelRequested { by: fields.word("by")?, reason: fields.optional_text("reason")? }
         }
         "run.deadline_passed" => Event::DeadlinePassed,
+        "verdict.given" => Event::VerdictNoted {
+            until: position(fields, "until")?,
+            verdict: NotedVerdict::Given(Box::new(GivenVerdict {
+                at: fields.moment("at")?.ok_or_else(|| fields.bad("at"))?,
+                answer: VerdictAnswer::parse(&fields.text("answer")?).ok_or_else(|| fields.bad("answer"))?,
+                tool: fields.text("tool")?,
+                kind: fields.word("kind")?,
+                what: fields.text("what")?,
+                why: fields.text("why")?,
+                client: fields.word("client")?,
+                session: fields.text("session")?,
+                sub_agent: fields.optional_text("sub_agent")?,
+            })),
+        },
+        "verdict.lost" => Event::VerdictNoted {
+            until: position(fields, "until")?,
+            verdict: NotedVerdict::Lost(fields.text("why")?),
+        },
         "run.finished" => Event::Finished {
             status: match fields.text("status")?.as_str() {
                 "completed" => EndStatus::Completed,
@@ -111,6 +130,11 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<Event, BadEvent> {
         },
         _ => return Err(BadEvent::new(kind, "this version of abide does not know it")),
     })
+}
+
+fn position(fields: &mut Fields<'_>, name: &str) -> Result<u64, BadEvent> {
+    let value = fields.optional_int(name)?.ok_or_else(|| fields.bad(name))?;
+    u64::try_from(value).map_err(|_| fields.bad(name))
 }
 
 fn created(fields: &mut Fields<'_>) -> Result<Created, BadEvent> {
@@ -343,5 +367,26 @@ mod tests {
         for event in [failed, done] {
             assert_eq!(read(event.kind(), &crate::event::write(&event)), Ok(event));
         }
+    }
+
+    #[test]
+    fn verdicts_read_back() {
+        let given = GivenVerdict {
+            at: Timestamp(5),
+            answer: VerdictAnswer::Asked,
+            tool: "Bash".to_owned(),
+            kind: "execute".into(),
+            what: String::new(),
+            why: "it is a human's".to_owned(),
+            client: "codex".into(),
+            session: "s1".to_owned(),
+            sub_agent: Some("a1".to_owned()),
+        };
+        for verdict in [NotedVerdict::Given(Box::new(given)), NotedVerdict::Lost("cut off".to_owned())] {
+            let event = Event::VerdictNoted { until: 700, verdict };
+            assert_eq!(read(event.kind(), &crate::event::write(&event)), Ok(event));
+        }
+        read("verdict.given", "{\"until\":-1,\"why\":\"x\"}").unwrap_err();
+        read("verdict.lost", "{\"why\":\"x\"}").unwrap_err();
     }
 }

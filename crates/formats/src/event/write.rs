@@ -1,8 +1,8 @@
 //! Events → JSON.
 
 use abide_core::event::{
-    AttemptFailure, Created, Event, HookKey, HookPhase, LossDecision, Output, Question, QuestionKind, Skip,
-    StepResult, TakenOver, Then, Usage,
+    AttemptFailure, Created, Event, HookKey, HookPhase, LossDecision, NotedVerdict, Output, Question,
+    QuestionKind, Skip, StepResult, TakenOver, Then, Usage,
 };
 use abide_core::value::Value;
 
@@ -130,6 +130,23 @@ fn data(event: &Event) -> Value {
             map.with("by", text(by)).with("reason", maybe(reason.as_ref())).done()
         }
         Event::DeadlinePassed => map.done(),
+        Event::VerdictNoted { until, verdict } => {
+            let map = map.with("until", int(i64::try_from(*until).unwrap_or(i64::MAX)));
+            match verdict {
+                NotedVerdict::Lost(why) => map.with("why", text(why)).done(),
+                NotedVerdict::Given(given) => map
+                    .with("at", int(given.at.0))
+                    .with("answer", text(given.answer.word()))
+                    .with("tool", text(&given.tool))
+                    .with("kind", text(&given.kind))
+                    .with("what", text(&given.what))
+                    .with("why", text(&given.why))
+                    .with("client", text(&given.client))
+                    .with("session", text(&given.session))
+                    .with("sub_agent", maybe(given.sub_agent.as_ref()))
+                    .done(),
+            }
+        }
         Event::Finished { status, error } => {
             map.with("status", text(status.word())).with("error", maybe(error.as_ref())).done()
         }

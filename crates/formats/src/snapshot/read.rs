@@ -6,7 +6,7 @@ use crate::event::read::{hook_of, question, result_of};
 use crate::json;
 use abide_core::definition::StepId;
 use abide_core::event::{EndStatus, Skip, StepResult, Timestamp};
-use abide_core::run::{Instance, InstanceState, Phase, Progress, StepProgress, StepStatus};
+use abide_core::run::{Instance, InstanceState, Phase, Progress, StepProgress, StepStatus, Verdicts};
 use abide_core::value::Value;
 
 /// What errors call it.
@@ -24,11 +24,25 @@ pub fn read(data: &str) -> Result<Progress, BadEvent> {
         phase: phase_of(phase)?,
         ending: fields.inner("ending")?.map(end).transpose()?,
         cancelling: fields.flag("cancelling")?,
+        verdicts: fields.inner("verdicts")?.map(verdicts).transpose()?.unwrap_or_default(),
         hook,
         steps: steps?,
     };
     fields.finish()?;
     Ok(progress)
+}
+
+fn verdicts(mut fields: Fields<'_>) -> Result<Verdicts, BadEvent> {
+    let until = fields.optional_int("until")?.unwrap_or(0);
+    let verdicts = Verdicts {
+        until: u64::try_from(until).map_err(|_| fields.bad("until"))?,
+        denied: fields.count("denied")?,
+        asked: fields.count("asked")?,
+        warned: fields.count("warned")?,
+        lost: fields.count("lost")?,
+    };
+    fields.finish()?;
+    Ok(verdicts)
 }
 
 fn end(mut fields: Fields<'_>) -> Result<(EndStatus, Option<String>), BadEvent> {

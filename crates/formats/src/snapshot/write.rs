@@ -2,7 +2,7 @@
 
 use crate::event::write::{Map, hook_data, int, maybe, question_data, result_data, text};
 use abide_core::event::{EndStatus, Skip};
-use abide_core::run::{Instance, InstanceState, Phase, Run, StepState, StepStatus};
+use abide_core::run::{Instance, InstanceState, Phase, Run, StepState, StepStatus, Verdicts};
 use abide_core::value::Value;
 
 /// Returns how far a run has come as JSON text; the same run always gives the same text.
@@ -15,10 +15,25 @@ pub fn write(run: &Run) -> String {
         .with("phase", phase_data(&run.phase))
         .with("ending", ending)
         .with("cancelling", Value::Bool(run.cancelling))
+        .with("verdicts", verdicts_data(run.verdicts))
         .with("hook", run.hook_in_flight().map_or(Value::Null, hook_data))
         .with("steps", Value::List(steps))
         .done()
         .to_string()
+}
+
+fn verdicts_data(verdicts: Verdicts) -> Value {
+    if verdicts == Verdicts::default() {
+        return Value::Null;
+    }
+    let Verdicts { until, denied, asked, warned, lost } = verdicts;
+    Map::new()
+        .with("until", int(i64::try_from(until).unwrap_or(i64::MAX)))
+        .with("denied", int(denied))
+        .with("asked", int(asked))
+        .with("warned", int(warned))
+        .with("lost", int(lost))
+        .done()
 }
 
 fn end_data(status: EndStatus, error: Option<&String>) -> Value {

@@ -1,6 +1,6 @@
 //! Events as short lines that are the same every time: no moments, no ids, no hashes.
 
-use abide_core::event::{Event, QuestionKind, Skip, StepResult, Then};
+use abide_core::event::{Event, NotedVerdict, QuestionKind, Skip, StepResult, Then};
 use abide_core::value::Value;
 
 /// Returns an event as a line.
@@ -67,6 +67,8 @@ pub fn line(event: &Event) -> String {
         Event::QuestionExpired { key } => key.to_string(),
         Event::CancelRequested { by, reason } => format!("by {by}{}", because(reason.as_deref())),
         Event::DeadlinePassed => String::new(),
+        Event::VerdictNoted { verdict: NotedVerdict::Given(given), .. } => given.to_string(),
+        Event::VerdictNoted { verdict: NotedVerdict::Lost(why), .. } => why.clone(),
         Event::Finished { status, error } => format!("{}{}", status.word(), because(error.as_deref())),
     };
     format!("{} {rest}", event.kind()).trim_end().replace('\n', "\\n")

@@ -31,6 +31,7 @@ pub fn same(live: &Run, replayed: &Run) {
     assert_eq!(live.status(), replayed.status(), "a replay has another status");
     assert_eq!(live.phase, replayed.phase, "a replay is in another phase");
     assert_eq!(live.ending, replayed.ending, "a replay ends otherwise");
+    assert_eq!(live.verdicts, replayed.verdicts, "a replay has other verdicts");
     assert_eq!(live.in_flight(), replayed.in_flight(), "a replay has other attempts under way");
     assert_eq!(live.hook_in_flight(), replayed.hook_in_flight(), "a replay has another hook under way");
     assert_eq!(live.questions(), replayed.questions(), "a replay asks otherwise");
@@ -64,7 +65,8 @@ pub fn check(run: &Run, log: &[Timed]) {
         ending: false,
     };
     for (index, (at, event)) in log.iter().enumerate().skip(1) {
-        assert!(!laws.run.is_finished(), "event {index} comes after the end: {event:?}");
+        let may_come_late = matches!(event, Event::VerdictNoted { .. });
+        assert!(may_come_late || !laws.run.is_finished(), "event {index} comes after the end: {event:?}");
         laws.before(*at, event);
         laws.run.apply(event);
         laws.after();
@@ -179,6 +181,9 @@ impl Laws {
             Event::DeadlinePassed => {
                 assert!(self.run.created.deadline.is_some_and(|deadline| deadline <= at), "too early");
                 self.ending = true;
+            }
+            Event::VerdictNoted { until, .. } => {
+                assert!(*until > self.run.verdicts.until, "a verdict is taken in twice");
             }
             Event::Finished { status, .. } => {
                 assert!(self.under_way.is_empty(), "the run ends while something is under way");

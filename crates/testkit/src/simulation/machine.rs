@@ -3,7 +3,9 @@
 
 use super::laws::{self, Timed};
 use super::{Chance, ability, world};
-use abide_core::event::{Created, Event, HookKey, HookPhase, RunId, StepKey, Timestamp};
+use abide_core::event::{
+    Created, Event, GivenVerdict, HookKey, HookPhase, NotedVerdict, RunId, StepKey, Timestamp, VerdictAnswer,
+};
 use abide_core::run::{Command, Refusal, Run};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,6 +29,7 @@ pub fn simulate(seed: u64) {
     }
     play.finish();
     play.nothing_more_happens();
+    play.the_rest_of_the_notes();
     laws::check(&play.run, &play.log);
     let length = play.chance.position(play.log.len()) + 1;
     play.from(length);
@@ -45,6 +48,8 @@ struct Simulation {
     faults: u64,
     /// Whether a full disk has just ended the driver.
     crashed: bool,
+    /// How many verdicts the gate has noted.
+    noted: u64,
 }
 
 impl Simulation {
@@ -93,6 +98,7 @@ impl Simulation {
             delivered: Vec::new(),
             faults,
             crashed: false,
+            noted: 0,
         };
         play.take_in(None).expect("nothing was asked");
         play
@@ -119,7 +125,8 @@ impl Simulation {
                 }
             }
             60..=79 => self.time_passes(),
-            80..=89 => self.again(),
+            80..=85 => self.again(),
+            86..=89 => self.gate_answers(),
             90..=97 => self.crash(),
             _ => self.deliver(Command::Cancel { by: "eve".into(), reason: None }, false),
         }
@@ -147,6 +154,43 @@ impl Simulation {
                 "a driver would turn in circles: {moment:?}, {now:?}, {status:?}, {phase:?}"
             );
         }
+    }
+
+    /// The gate answers the agent, and somebody reads what it noted, from the beginning or from where the run is.
+    fn gate_answers(&mut self) {
+        self.noted += self.chance.within(0..3);
+        if self.chance.percent(60) {
+            let from = if self.chance.percent(50) { 0 } else { self.run.verdicts.until };
+            self.deliver(self.notes(from), false);
+        }
+    }
+
+    fn notes(&self, from: u64) -> Command {
+        let note = |until: u64| match until % 4 {
+            0 => NotedVerdict::Lost("cut off".to_owned()),
+            other => NotedVerdict::Given(Box::new(GivenVerdict {
+                at: self.now,
+                answer: VerdictAnswer::ALL[usize::try_from(other).unwrap_or(1) - 1],
+                tool: "Bash".to_owned(),
+                kind: "execute".into(),
+                what: String::new(),
+                why: "not now".to_owned(),
+                client: "claude".into(),
+                session: "s".to_owned(),
+                sub_agent: None,
+            })),
+        };
+        Command::TakeVerdicts { noted: (from + 1..=self.noted).map(|until| (until, note(until))).collect() }
+    }
+
+    /// Takes in what was noted when the run is over, twice: everything is in the log, once.
+    fn the_rest_of_the_notes(&mut self) {
+        self.noted += 1;
+        for _ in 0..2 {
+            self.take_in(Some(self.notes(0))).expect("notes are taken in after the end");
+        }
+        let noted = self.log.iter().filter(|(_, event)| matches!(event, Event::VerdictNoted { .. })).count();
+        assert_eq!(noted as u64, self.noted, "every verdict is in the log once");
     }
 
     /// Delivers something once more that was delivered before.
@@ -213,7 +257,9 @@ impl Simulation {
     /// Another process appends first.
     fn somebody_else(&mut self) {
         let other = self.replayed();
-        let command = if self.chance.percent(10) {
+        let command = if self.chance.percent(20) {
+            Some(self.notes(0))
+        } else if self.chance.percent(10) {
             Some(Command::Cancel { by: "mallory".into(), reason: None })
         } else {
             world::human(&mut self.chance, &other, self.now)

@@ -1,13 +1,14 @@
-//! `abide audit show [RUN]` and `abide audit verify [RUN]`
+//! `abide audit show [RUN]`, `abide audit verify [RUN]` and `abide audit gate`
 
 use crate::args::{AuditArguments, AuditCommand};
+use crate::gate::{gate, try_to_take_verdicts};
 use crate::runs;
 use crate::session::Session;
 use crate::ui::json::from_value;
 use crate::ui::moment::moment;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
-use abide_core::event::{Event, RunId, Timestamp};
+use abide_core::event::{Event, NotedVerdict, RunId, Timestamp};
 use abide_engine::port::{Store as _, StoreError, Stored, StreamHead};
 use abide_engine::{LoadError, verify as verify_run};
 use abide_store_sqlite::SqliteStore;
@@ -15,6 +16,9 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 pub(crate) fn audit(session: &mut Session<'_>, arguments: &AuditArguments) -> Result<Exit, Failure> {
+    if let AuditCommand::Gate { all, limit } = &arguments.command {
+        return gate_journal(session, *all, *limit);
+    }
     let Some(store) = runs::find_store(session)? else {
         return Err(
             Failure::new(Exit::NotFound, "no run was ever started here").help("`abide run NAME` starts one")
@@ -24,11 +28,43 @@ pub(crate) fn audit(session: &mut Session<'_>, arguments: &AuditArguments) -> Re
         match &arguments.command {
             AuditCommand::Show { run } => {
                 let id = runs::find_run(&store, run.as_deref(), |_| true).await?;
+                try_to_take_verdicts(session.surroundings, &store, &id).await;
                 show(session, &store, &id).await
             }
             AuditCommand::Verify { run } => verify(session, &store, run.as_deref()).await,
+            // It needs no log, and was answered above.
+            AuditCommand::Gate { .. } => Ok(Exit::Done),
         }
     })?
+}
+
+/// Prints what the gate answered to sessions without a run.
+fn gate_journal(session: &mut Session<'_>, all: bool, limit: usize) -> Result<Exit, Failure> {
+    let Some(gate) = gate(session.surroundings) else {
+        return Err(Failure::new(Exit::System, "there is no home folder to look in: set HOME"));
+    };
+    let mut notes = gate.noted_outside().map_err(|error| Failure::new(Exit::System, error.to_string()))?;
+    let root = session.place.root().display().to_string();
+    notes.retain(|note| all || note.project == root);
+    let skipped = notes.len().saturating_sub(limit);
+    if notes.is_empty() && !session.json {
+        session.say(
+            "the gate denied nothing here outside of runs; `abide audit show` tells of those in a run\n",
+        )?;
+    }
+    for note in &notes[skipped..] {
+        let line = if session.json {
+            // Texts and numbers always serialise.
+            serde_json::to_string(note).unwrap_or_default()
+        } else {
+            let about = note.given().map(|given| given.to_string()).unwrap_or_default();
+            let project = if all { format!("  {}", note.project) } else { String::new() };
+            let text = format!("{} {}{project}  {about}", note.client, note.session);
+            format!("{}  {}", moment(Timestamp(note.at)), visible(&text, true))
+        };
+        session.print(&format!("{line}\n"))?;
+    }
+    Ok(Exit::Done)
 }
 
 /// How many events or runs are read at once.
@@ -127,6 +163,8 @@ fn about(event: &Event) -> String {
         Event::QuestionExpired { key } => key.to_string(),
         Event::CancelRequested { by, reason } => format!("by {by}{}", because(reason)),
         Event::DeadlinePassed => String::new(),
+        Event::VerdictNoted { verdict: NotedVerdict::Given(given), .. } => given.to_string(),
+        Event::VerdictNoted { verdict: NotedVerdict::Lost(why), .. } => why.clone(),
         Event::Finished { status, error } => format!("{}{}", status.word(), because(error)),
     }
 }

@@ -7,12 +7,13 @@ use crate::args::HookArguments;
 use crate::gate::{gate, situation, suggested};
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
-use abide_core::policy::{Client, Files};
+use abide_core::event::VerdictAnswer;
+use abide_core::policy::{Client, Files, Situation};
 use abide_gate::tickets::{Ticket, canonical};
 use abide_gate::{Family, Gate, SessionId};
 use abide_hooks::answer::{Answer, Spoken};
 use abide_hooks::asked::{self, Asked, LARGEST, Moment};
-use abide_hooks::decide::{Note, decide};
+use abide_hooks::decide::{Given, Note, decide};
 use std::io::Read;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -32,6 +33,7 @@ pub fn hook(
         return refused(&format!("abide knows no client `{client}`: claude, opencode and codex"));
     };
     let (answered, answer) = sync_channel(1);
+    let told = surroundings;
     let (surroundings, event) = (surroundings.clone(), event.map(str::to_owned));
     let worker = std::thread::Builder::new().name("hook".to_owned()).spawn(move || {
         let spoken = answered_to(&surroundings, client, event.as_deref(), input);
@@ -43,10 +45,12 @@ pub fn hook(
     }
     match answer.recv_timeout(LONGEST) {
         Ok(spoken) => spoken,
+        // Nothing is noted: what hangs may be the disk.
         Err(RecvTimeoutError::Timeout) => {
             refused("abide took too long to look at this call, so it is denied")
         }
         Err(RecvTimeoutError::Disconnected) => {
+            note_failure(told, client, "abide failed while it looked at a call");
             refused("abide failed while it looked at this call, so it is denied; `abide doctor` tells more")
         }
     }
@@ -80,7 +84,10 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
     }
     let asked = match asked::read(&String::from_utf8_lossy(&bytes), event) {
         Ok(asked) => asked,
-        Err(bad) => return refused(&format!("{bad}, so it is denied; `abide doctor` tells more")),
+        Err(bad) => {
+            note_failure(surroundings, client, &bad.to_string());
+            return refused(&format!("{bad}, so it is denied; `abide doctor` tells more"));
+        }
     };
     let Some(gate) = gate(surroundings) else {
         return refused(
@@ -96,6 +103,9 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
     {
         decision.answer = Answer::Tell(text);
     }
+    if let Some(given) = &decision.given {
+        keep(&gate, &session, &asked, &situation, given, now);
+    }
     let noted = match &decision.note {
         None => Ok(()),
         Some(Note::Warned) => match situation.active() {
@@ -109,6 +119,54 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
         Err(error) => Answer::Deny(format!("abide could not note this call, so it is denied: {error}"))
             .spoken(client, &asked.moment),
     }
+}
+
+/// Notes a verdict for the log. One that cannot be noted is given all the same: an agent is held even on a full disk.
+fn keep(
+    gate: &Gate,
+    session: &SessionId,
+    asked: &Asked,
+    situation: &Situation,
+    given: &Given,
+    now: SystemTime,
+) {
+    let note = abide_gate::verdicts::Note {
+        at: milliseconds(now),
+        answer: given.answer.word().to_owned(),
+        tool: given.tool.clone(),
+        kind: given.kind.to_owned(),
+        what: given.what.clone(),
+        why: given.why.clone(),
+        client: session.client().to_owned(),
+        session: session.id().to_owned(),
+        sub_agent: asked.sub_agent.clone(),
+        project: situation.place.root.clone(),
+    };
+    let _ = match situation.active() {
+        Some(active) => gate.note(&active.run, &note),
+        None => gate.note_outside(&note),
+    };
+}
+
+/// Notes a denial of something that could not be understood.
+fn note_failure(surroundings: &Surroundings, client: Client, why: &str) {
+    let Some(gate) = gate(surroundings) else { return };
+    let _ = gate.note_outside(&abide_gate::verdicts::Note {
+        at: milliseconds(now()),
+        answer: VerdictAnswer::Denied.word().to_owned(),
+        tool: "?".to_owned(),
+        kind: "other".to_owned(),
+        what: String::new(),
+        why: why.to_owned(),
+        client: abide_gate::word(client).to_owned(),
+        session: "?".to_owned(),
+        sub_agent: None,
+        project: surroundings.folder.display().to_string(),
+    });
+}
+
+fn milliseconds(moment: SystemTime) -> i64 {
+    i64::try_from(moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 
 fn leave_ticket(
@@ -127,7 +185,7 @@ fn leave_ticket(
         agent: asked.agent.clone(),
         ability: ability.to_owned(),
         arguments: canonical(&used.arguments),
-        at: i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        at: milliseconds(now),
         family: Family::of_this(),
     };
     gate.leave(&ticket, u64::from(since.subsec_nanos())).map_err(|error| error.to_string())

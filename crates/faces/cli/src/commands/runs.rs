@@ -1,13 +1,14 @@
 //! `abide runs` and `abide status [RUN]`
 
 use crate::args::{RunsArguments, StatusArguments};
+use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
 use crate::ui::json::from_value;
 use crate::ui::table::Table;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
-use abide_core::run::Run;
+use abide_core::run::{Run, Verdicts};
 use abide_core::view::status::step_lines;
 use abide_engine::port::{Clock as _, Store as _, StreamHead};
 use abide_engine::service::{self, Member, Open};
@@ -69,6 +70,7 @@ pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> 
     let Some(store) = runs::find_store(session)? else { return nothing(session) };
     let family = runs::block_on(async {
         let id = runs::find_run(&store, arguments.run.as_deref(), |_| true).await?;
+        try_to_take_verdicts(session.surroundings, &store, &id).await;
         service::family(&store, &id).await.map_err(|error| runs::load_failure(&error))
     })??;
     // A family begins with the run itself.
@@ -88,6 +90,9 @@ fn page(family: &[Member], first: &Member) -> String {
     if let Some((_, Some(error))) = &run.ending {
         let _ = writeln!(text, "error    {}", visible(error, true));
     }
+    if let Some(verdicts) = verdicts(run.verdicts) {
+        let _ = writeln!(text, "gate     {verdicts}; `abide audit show {}` tells each", run.id);
+    }
     text.push('\n');
     push_steps(&mut text, family, first, 0);
     for member in family {
@@ -103,6 +108,18 @@ fn page(family: &[Member], first: &Member) -> String {
         }
     }
     text
+}
+
+/// Says how often the gate answered with something else than a plain yes.
+fn verdicts(verdicts: Verdicts) -> Option<String> {
+    let Verdicts { denied, asked, warned, lost, .. } = verdicts;
+    let counts = [(denied, "denied"), (asked, "asked"), (warned, "warned"), (lost, "not known")];
+    let told: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// Writes the steps of a run, and below each one those of the run that it calls.
@@ -157,6 +174,12 @@ fn run_json(run: &Run) -> Value {
         "status": run.status().word(),
         "by": run.created.by.as_str(),
         "error": run.ending.as_ref().and_then(|(_, error)| error.clone()),
+        "verdicts": {
+            "denied": run.verdicts.denied,
+            "asked": run.verdicts.asked,
+            "warned": run.verdicts.warned,
+            "lost": run.verdicts.lost,
+        },
         "steps": steps,
         "questions": questions,
     })

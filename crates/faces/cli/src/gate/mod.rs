@@ -3,9 +3,11 @@
 mod compile;
 mod situation;
 mod suggest;
+mod verdicts;
 
 pub(crate) use situation::situation;
 pub(crate) use suggest::{described, detected, suggested, told};
+pub(crate) use verdicts::try_to_take_verdicts;
 
 use crate::Surroundings;
 use abide_catalog::Place;

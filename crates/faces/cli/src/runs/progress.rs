@@ -1,7 +1,7 @@
 //! What a run tells while it is driven, as lines.
 
 use crate::ui::visible::visible;
-use abide_core::event::{EndStatus, Event, RunId, Skip, Then};
+use abide_core::event::{EndStatus, Event, NotedVerdict, RunId, Skip, Then};
 use abide_core::run::Run;
 use abide_engine::driver::Observer;
 use abide_engine::port::{Line, Stream};
@@ -199,6 +199,12 @@ impl Lines {
             Event::QuestionExpired { key } => format!("✗ {key}: nobody answered in time"),
             Event::CancelRequested { by, .. } => format!("○ cancelled by {by}"),
             Event::DeadlinePassed => "✗ the run's time is over".to_owned(),
+            Event::VerdictNoted { verdict: NotedVerdict::Given(given), .. } => {
+                format!("! {}", visible(&given.to_string(), true))
+            }
+            Event::VerdictNoted { verdict: NotedVerdict::Lost(why), .. } => {
+                format!("! {}", visible(why, true))
+            }
             Event::Finished { status, error } => {
                 let sign = if *status == EndStatus::Completed { "✓" } else { "✗" };
                 let error =

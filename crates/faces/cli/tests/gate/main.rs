@@ -6,6 +6,7 @@
 
 mod stage;
 mod suggestions;
+mod verdicts;
 
 use abide_core::policy::Client;
 use abide_gate::{Relative, SessionId};

@@ -76,6 +76,11 @@ impl Stage {
 
     /// Binds the session to a run at an agent's step, driven by this test.
     pub(crate) fn bind(&self, level: &str) {
+        self.bind_to("r1", level);
+    }
+
+    /// The same for a run that is in a log.
+    pub(crate) fn bind_to(&self, run: &str, level: &str) {
         let step = BoundStep {
             id: "review".into(),
             step_type: "agent".into(),
@@ -84,7 +89,7 @@ impl Stage {
             waits_for_human: false,
         };
         let bound = Bound {
-            run: "r1".into(),
+            run: run.into(),
             ability: "deploy".into(),
             level: level.into(),
             step: Some(step),
