@@ -37,7 +37,7 @@ fn after_help() -> String {
 }
 
 /// Options of every command.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Shared {
     /// Work as if started in this folder
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -112,8 +112,18 @@ pub enum Command {
     Audit(AuditArguments),
     /// Show which ability a message suggests, and why
     Detect(DetectArguments),
+    /// Serve abilities to an agent over MCP; clients start this, people do not
+    Mcp(McpArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
     Hook(HookArguments),
+}
+
+/// Arguments of `abide mcp`.
+#[derive(Debug, Args)]
+pub struct McpArguments {
+    /// The client that this serves, when another process of abide was started by it
+    #[arg(long = "for", hide = true, value_name = "PROCESS")]
+    pub client: Option<String>,
 }
 
 /// What a run is given.
