@@ -30,6 +30,8 @@ pub struct Ticket {
     pub ability: Option<String>,
     /// The arguments that it gives, as JSON in one spelling.
     pub arguments: String,
+    /// The client's own name of the call.
+    pub call: Option<String>,
     /// When it was left, in milliseconds since 1970.
     pub at: i64,
     /// Where the hook comes from.
@@ -45,6 +47,8 @@ pub struct Called<'a> {
     pub ability: Option<&'a str>,
     /// Its arguments, as [`canonical`] spells them; without them, those of any call will do.
     pub arguments: Option<&'a str>,
+    /// The client's own name of the call, where it tells the server too.
+    pub call: Option<&'a str>,
     /// The client that made it: the process that started the server.
     pub client: &'a Relative,
 }
@@ -88,7 +92,7 @@ impl Gate {
 
     /// Takes the ticket of a call.
     ///
-    /// One with the very arguments goes before others, since a client may spell them in its own way; when only others are
+    /// One with the client's own name of the call is the one. Without, the very arguments go before others, since a client may spell them in its own way; when only others are
     /// there, and of several sessions, none is taken. Of several the newest, because an earlier one was refused by the
     /// client's user; those of the same session that it takes the place of are gone with it.
     pub fn take(&self, called: &Called<'_>, now: i64) -> Result<Option<Ticket>, GateError> {
@@ -101,6 +105,11 @@ impl Gate {
             } else if called.is(&ticket) {
                 found.push((path, ticket));
             }
+        }
+        let is_named =
+            |(_, ticket): &(PathBuf, Ticket)| called.call.is_some() && ticket.call.as_deref() == called.call;
+        if found.iter().any(is_named) {
+            found.retain(is_named);
         }
         let exact = |(_, ticket): &(PathBuf, Ticket)| {
             called.arguments.is_none_or(|arguments| ticket.arguments == arguments)
@@ -170,14 +179,20 @@ mod tests {
             tool: "ability_run".into(),
             ability: Some("deploy".into()),
             arguments: "{}".into(),
+            call: None,
             at,
             family: Family(vec![relative(client_process), relative(1)]),
         }
     }
 
     fn take(gate: &Gate, ability: &str, arguments: &str, client: &Relative, now: i64) -> Option<Ticket> {
-        let called =
-            Called { tool: "ability_run", ability: Some(ability), arguments: Some(arguments), client };
+        let called = Called {
+            tool: "ability_run",
+            ability: Some(ability),
+            arguments: Some(arguments),
+            call: None,
+            client,
+        };
         gate.take(&called, now).unwrap()
     }
 
@@ -255,9 +270,33 @@ mod tests {
         let asked = Ticket { tool: "ability_status".into(), ability: None, ..ticket("a", 10, 100) };
         gate.leave(&asked, 0).unwrap();
         let client = relative(10);
-        let called = |tool| Called { tool, ability: None, arguments: None, client: &client };
+        let called = |tool| Called { tool, ability: None, arguments: None, call: None, client: &client };
         assert_eq!(take(&gate, "deploy", "{}", &client, 200), None);
         assert_eq!(gate.take(&called("ability_list"), 200).unwrap(), None);
         assert_eq!(gate.take(&called("ability_status"), 200).unwrap(), Some(asked));
+    }
+
+    #[test]
+    fn a_call_that_the_client_names_is_found_whoever_else_makes_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = Gate::at(folder.path());
+        for (number, session) in ["a", "b", "c"].into_iter().enumerate() {
+            let named = Ticket { call: Some(format!("call {session}")), ..ticket(session, 10, 100) };
+            gate.leave(&named, number as u64).unwrap();
+        }
+        let client = relative(10);
+        let taken = |call: Option<&str>| {
+            let called = Called {
+                tool: "ability_run",
+                ability: Some("deploy"),
+                arguments: Some("{}"),
+                call,
+                client: &client,
+            };
+            gate.take(&called, 200).unwrap().map(|ticket| ticket.session)
+        };
+        assert_eq!(taken(Some("call a")).as_deref(), Some("a"));
+        assert_eq!(taken(Some("call b")).as_deref(), Some("b"));
+        assert_eq!(taken(Some("a name that no hook was told")).as_deref(), Some("c"));
     }
 }

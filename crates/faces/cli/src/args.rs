@@ -5,7 +5,7 @@ mod gate;
 mod install;
 
 pub use audit::{AuditArguments, AuditCommand};
-pub use gate::{DetectArguments, HookArguments};
+pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -116,14 +116,6 @@ pub enum Command {
     Mcp(McpArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
     Hook(HookArguments),
-}
-
-/// Arguments of `abide mcp`.
-#[derive(Debug, Args)]
-pub struct McpArguments {
-    /// The client that this serves, when another process of abide was started by it
-    #[arg(long = "for", hide = true, value_name = "PROCESS")]
-    pub client: Option<String>,
 }
 
 /// What a run is given.

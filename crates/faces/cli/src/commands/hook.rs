@@ -188,6 +188,7 @@ fn leave_ticket(
         tool: tool.word().to_owned(),
         ability: ability.map(str::to_owned),
         arguments: canonical(&used.arguments),
+        call: used.id.clone(),
         at: milliseconds(now),
         family: Family::of_this(),
     };

@@ -14,7 +14,11 @@ use crate::runs;
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_gate::{Family, Relative};
+use abide_mcp::Http;
+use abide_mcp::http::{Key, Options, PATH};
 use std::fs::File;
+use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,10 +32,56 @@ pub(crate) fn mcp(
     shared: &Shared,
     arguments: &McpArguments,
 ) -> Result<Exit, Failure> {
-    match &arguments.client {
-        None => hold_the_place(session),
-        Some(client) => serve(session, shared, parse(client)),
+    match (&arguments.client, arguments.http) {
+        (_, Some(address)) => serve_http(session, shared, address, arguments.key_file.as_deref()),
+        (None, None) => hold_the_place(session),
+        (Some(client), None) => serve(session, shared, parse(client)),
     }
+}
+
+/// Serves over HTTP until it is told to end, and then until every run can be left.
+fn serve_http(
+    session: &mut Session<'_>,
+    shared: &Shared,
+    address: SocketAddr,
+    key_file: Option<&Path>,
+) -> Result<Exit, Failure> {
+    let key = key_file.map(|file| read_key(&session.place.start.join(file))).transpose()?;
+    let desk = Arc::new(LocalDesk::new(session.surroundings, shared, None));
+    let floor = desk.floor();
+    runs::block_on(async {
+        let options = Options { key, ..Options::default() };
+        let http = Http::bind(address, options)
+            .await
+            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        session.say(&format!("serving on http://{}{PATH}; Ctrl-C ends\n", http.address()))?;
+        http.serve(desk, told_to_end()?).await;
+        while floor.leave() {
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(Exit::Done)
+    })?
+}
+
+fn read_key(file: &Path) -> Result<Key, Failure> {
+    let failed = |why: String| Failure::new(Exit::Usage, format!("the key in {}: {why}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    Key::new(text.trim_end()).map_err(|error| failed(error.to_string()))
+}
+
+/// Waits until somebody ends this process.
+fn told_to_end() -> Result<impl Future<Output = ()> + Send, Failure> {
+    let listen = |kind| {
+        signal(kind)
+            .map_err(|error| Failure::new(Exit::System, format!("cannot listen for signals: {error}")))
+    };
+    let (mut ended, mut interrupted) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = ended.recv() => {}
+            _ = interrupted.recv() => {}
+        }
+    })
 }
 
 /// Starts the process that serves, and waits for it.
@@ -62,11 +112,7 @@ fn serve(session: &Session<'_>, shared: &Shared, client: Option<Relative>) -> Re
     let desk = Arc::new(LocalDesk::new(session.surroundings, shared, client));
     let floor = desk.floor();
     runs::block_on(async {
-        let mut ended = signal(SignalKind::terminate()).map_err(|error| failed(error.to_string()))?;
-        let stop = async move {
-            ended.recv().await;
-        };
-        let served = abide_mcp::serve_stdio(desk, stop).await;
+        let served = abide_mcp::serve_stdio(desk, told_to_end()?).await;
         // A client that waits for the end of its server waits for the end of these.
         if let Ok(nowhere) = File::options().write(true).open("/dev/null") {
             let _ = rustix::stdio::dup2_stdout(&nowhere);

@@ -1,6 +1,7 @@
 //! Whose run a call is about: begun for the session that asks, found again after a restart, and no other session's.
 
 use super::{LocalDesk, refused, session_of, value};
+use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalDriver, SystemClock};
 use abide_core::definition::Enforcement;
 use abide_core::event::RunId;
@@ -102,7 +103,7 @@ impl LocalDesk {
 
     /// Drives a run beside everything else, until it is over, left, or cannot go on.
     fn drive(&self, driver: LocalDriver, id: RunId, mut stopped: watch::Receiver<Option<Signal>>) {
-        let floor = self.floor();
+        let (floor, surroundings) = (self.floor(), self.surroundings.clone());
         let limits = self.quietly(|session| Ok(runs::limits(session))).ok();
         tokio::spawn(async move {
             let end = loop {
@@ -119,6 +120,7 @@ impl LocalDesk {
                 Ok(_) => Some("abide is ending".to_owned()),
                 Err(error) => Some(error.to_string()),
             };
+            try_to_take_verdicts(&surroundings, driver.store(), &id).await;
             floor.left(&id, why);
             if let (Ok(status), Some(limits)) = (end, limits)
                 && status.is_final()
@@ -193,6 +195,9 @@ impl LocalDesk {
                 asked.run
             )));
         };
+        // What was denied on the way to the result is in the log before it.
+        let driver = self.driver().map_err(|failure| refused(&failure))?;
+        try_to_take_verdicts(&self.surroundings, driver.store(), &id).await;
         // Whoever has just begun to drive it must hand the step out first.
         self.quiet(&id).await;
         let output: Value = value(&asked.output);

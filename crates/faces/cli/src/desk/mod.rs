@@ -114,7 +114,8 @@ impl LocalDesk {
             return Ok(None);
         };
         let arguments = raw.map(|raw| canonical(&value(raw)));
-        let wanted = Called { tool: tool.word(), ability, arguments: arguments.as_deref(), client };
+        let (arguments, call) = (arguments.as_deref(), caller.call.as_deref());
+        let wanted = Called { tool: tool.word(), ability, arguments, call, client };
         gate.take(&wanted, SystemClock.now().0).map_err(|error| Report::failure(error.to_string()))
     }
 }

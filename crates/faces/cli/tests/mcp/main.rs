@@ -81,6 +81,8 @@ fn an_ability_is_done_step_by_step_and_nothing_else_is() {
     assert_eq!(stage.text("trace").as_deref(), Some("tested\ndeployed\n"));
     stage.shell("s1", "ls").expect("the session is free again");
     stage.stop("s1").unwrap();
+    let (_, log) = stage.person(&["audit", "show", &run]);
+    assert!(log.contains("Bash") && log.contains("denied"), "what was denied is in the log: {log}");
 }
 
 #[test]
