@@ -9,6 +9,7 @@ pub mod capability;
 pub mod definition;
 pub mod diagnostic;
 pub mod event;
+pub mod model;
 pub mod plan;
 pub mod policy;
 pub mod run;

@@ -10,6 +10,7 @@ pub mod driver;
 mod family;
 pub mod history;
 mod log;
+pub mod model;
 pub mod port;
 mod rerun;
 pub mod service;

@@ -1,5 +1,7 @@
 //! `config.yaml` and the environment variables that override it.
 
+mod provider;
+
 use crate::read::Reader;
 use crate::yaml::Node;
 use crate::{shape, yaml};
@@ -8,6 +10,7 @@ use abide_core::definition::{
     SecretSource, SkillSettings,
 };
 use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::model::ModelName;
 use abide_core::source::{Span, Spanned};
 use abide_core::value::Duration;
 
@@ -39,6 +42,11 @@ fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {
         agents: fields.take(reader, "agents").map(|node| agents(reader, node)).unwrap_or_default(),
         secrets: fields.take(reader, "secrets").map(|node| secrets(reader, node)).unwrap_or_default(),
         runs: fields.take(reader, "runs").map(|node| runs(reader, node)).unwrap_or_default(),
+        model: fields.take(reader, "model").and_then(|node| provider::model_name(reader, node)),
+        providers: fields
+            .take(reader, "providers")
+            .map(|node| provider::providers(reader, node))
+            .unwrap_or_default(),
     };
     fields.finish();
     config
@@ -106,7 +114,7 @@ fn agents(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<AgentName>, 
             let mut fields = reader.fields(value, &shape::AGENT_SETTINGS, |_| None)?;
             let settings = AgentSettings {
                 description: fields.take(reader, "description").and_then(|node| reader.text(node)),
-                model: fields.take(reader, "model").and_then(|node| reader.full_text(node)),
+                model: fields.take(reader, "model").and_then(|node| provider::model_name(reader, node)),
                 abilities: fields.take(reader, "abilities").map(|node| {
                     reader.one_or_many(node, |reader, node| reader.name(node, AbilityName::parse))
                 }),
@@ -123,43 +131,34 @@ fn secrets(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<SecretName>
         .iter()
         .filter_map(|(key, value)| {
             let name = reader.name(key, SecretName::parse)?;
-            let mut fields = reader.fields(value, &shape::SECRET_SOURCE, |_| None)?;
-            let sources: Vec<SecretSource> = [
-                fields
-                    .take(reader, "env")
-                    .and_then(|node| reader.full_text(node))
-                    .map(|text| SecretSource::Env(text.value)),
-                fields
-                    .take(reader, "file")
-                    .and_then(|node| reader.full_text(node))
-                    .map(|text| SecretSource::File(text.value)),
-                fields
-                    .take(reader, "command")
-                    .and_then(|node| reader.full_text(node))
-                    .map(|text| SecretSource::Command(text.value)),
-            ]
-            .into_iter()
-            .flatten()
-            .collect();
-            fields.finish();
-            let mut sources = sources.into_iter();
-            match (sources.next(), sources.next()) {
-                (Some(source), None) => Some((name, Spanned::new(source, value.span))),
-                (found, _) => {
-                    let count = if found.is_none() { "no source" } else { "more than one source" };
-                    reader.report(
-                        Diagnostic::new(
-                            Code::MissingKey,
-                            key.span,
-                            format!("the secret `{}` has {count}", *name),
-                        )
-                        .help("give it exactly one of `env`, `file` and `command`"),
-                    );
-                    None
-                }
-            }
+            let found = source(reader, &format!("the secret `{}`", *name), key.span, value)?;
+            Some((name, found))
         })
         .collect()
+}
+
+/// Reads where `what` comes from; `at` is the key that stands for it.
+fn source(reader: &mut Reader<'_>, what: &str, at: Span, value: &Node<'_>) -> Option<Spanned<SecretSource>> {
+    let mut fields = reader.fields(value, &shape::SECRET_SOURCE, |_| None)?;
+    let mut text = |name| fields.take(reader, name).and_then(|node| reader.full_text(node));
+    let sources = [
+        text("env").map(|text| SecretSource::Env(text.value)),
+        text("file").map(|text| SecretSource::File(text.value)),
+        text("command").map(|text| SecretSource::Command(text.value)),
+    ];
+    fields.finish();
+    let mut sources = sources.into_iter().flatten();
+    match (sources.next(), sources.next()) {
+        (Some(source), None) => Some(Spanned::new(source, value.span)),
+        (found, _) => {
+            let count = if found.is_none() { "no source" } else { "more than one source" };
+            reader.report(
+                Diagnostic::new(Code::MissingKey, at, format!("{what} has {count}"))
+                    .help("give it exactly one of `env`, `file` and `command`"),
+            );
+            None
+        }
+    }
 }
 
 /// An environment variable that overrides one key of the configuration.
@@ -181,6 +180,7 @@ pub const OVERRIDES: &[Override] = &[
     Override { variable: "ABIDE_SKILLS_DIRECTORIES", key: "skills.directories" },
     Override { variable: "ABIDE_RUNS_KEEP", key: "runs.keep" },
     Override { variable: "ABIDE_RUNS_KEEP_FOR", key: "runs.keep_for" },
+    Override { variable: "ABIDE_MODEL", key: "model" },
 ];
 
 /// Reads the overrides from the environment; lists are separated as in `PATH`.
@@ -228,6 +228,10 @@ pub fn overrides(variable: impl Fn(&str) -> Option<String>) -> Reading {
                 Ok(time) => config.runs.keep_for = Some(Spanned::new(time, Span::default())),
                 Err(_) => bad(name, &value, "a duration such as 30d"),
             },
+            ("model", _) => match ModelName::parse(&value) {
+                Ok(model) => config.model = Some(Spanned::new(model, Span::default())),
+                Err(_) => bad(name, &value, "a model such as anthropic/claude-sonnet-4"),
+            },
             _ => bad(name, &value, "true or false"),
         }
     }
@@ -237,6 +241,7 @@ pub fn overrides(variable: impl Fn(&str) -> Option<String>) -> Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use abide_core::model::Price;
 
     #[test]
     fn a_whole_configuration_is_read() {
@@ -248,6 +253,38 @@ mod tests {
         assert_eq!(reading.config.secrets[0].1.value, SecretSource::Env("TOKEN".into()));
         assert_eq!(reading.config.runs.keep.unwrap().value, 500);
         assert_eq!(read("").problems, []);
+    }
+
+    #[test]
+    fn models_and_who_serves_them_are_read() {
+        let reading = read(
+            "model: local/qwen\nproviders:\n  local:\n    format: openai\n    url: http://127.0.0.1:8080/v1\n    key: { file: ~/key }\n    idle_timeout: 30s\n    models:\n      qwen: { context_tokens: 32768, price: { input: 0.25, output: 1 } }\n      org/other:\n",
+        );
+        assert_eq!(reading.problems, []);
+        assert_eq!(reading.config.model.unwrap().value.to_string(), "local/qwen");
+        let (name, settings) = &reading.config.providers[0];
+        assert_eq!(
+            (name.as_str(), &settings.key.as_ref().unwrap().value),
+            ("local", &SecretSource::File("~/key".into()))
+        );
+        let price = Price { input: 250, output: 1_000, cache_read: 250, cache_write: 250 };
+        assert_eq!(settings.models[0].1.price, Some(price));
+        assert_eq!(settings.models[1].0.value, "org/other");
+        for (source, message) in [
+            ("model: sonnet", "`sonnet` does not say who serves the model"),
+            ("providers: { a: { format: gemini } }", "`gemini` is not a value of `format`"),
+            ("providers: { a: { key: {} } }", "the key has no source"),
+            ("providers: { a: { models: { m: { price: { input: 1 } } } } }", "a price needs `output`"),
+            ("providers: { a: { models: { '/m': } } }", "`/m` is not the name of a model"),
+            (
+                "providers: { a: { models: { m: { price: { input: -1, output: 1 } } } } }",
+                "`input` is -1, which is out of range",
+            ),
+        ] {
+            let messages: Vec<String> =
+                read(source).problems.into_iter().map(|problem| problem.message).collect();
+            assert!(messages.len() == 1 && messages[0].contains(message), "{source}: {messages:?}");
+        }
     }
 
     #[test]
@@ -266,6 +303,7 @@ mod tests {
             "ABIDE_ABILITIES_DIRECTORIES" => Some("a:b".into()),
             "ABIDE_RUNS_KEEP" => Some("none".into()),
             "ABIDE_RUNS_KEEP_FOR" => Some("90d".into()),
+            "ABIDE_MODEL" => Some("sonnet".into()),
             _ => None,
         });
         let messages: Vec<&str> = reading.problems.iter().map(|problem| problem.message.as_str()).collect();
@@ -275,6 +313,7 @@ mod tests {
                 "ABIDE_ABILITIES_ENABLED=maybe is not true or false",
                 "ABIDE_ABILITIES_ENFORCEMENT=hard is not one of strict, normal, loose",
                 "ABIDE_RUNS_KEEP=none is not a whole number from 1 to 1000000",
+                "ABIDE_MODEL=sonnet is not a model such as anthropic/claude-sonnet-4",
             ]
         );
         assert!(!reading.config.skills.claude.unwrap().value);

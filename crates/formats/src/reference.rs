@@ -4,8 +4,8 @@
 
 use crate::config::OVERRIDES;
 use crate::shape::{
-    ABILITY, ABILITY_NAME, AGENT, CONFIG, FOREIGN_NAME, Key, Others, Record, STEP_RECORDS, Shape,
-    VARIABLE_NAME, WORD,
+    ABILITY, ABILITY_NAME, AGENT, CONFIG, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, STEP_RECORDS,
+    Shape, VARIABLE_NAME, WORD,
 };
 use abide_core::definition::StepType;
 use std::fmt::Write as _;
@@ -157,6 +157,7 @@ fn records(shape: Shape, found: &mut Vec<&'static Record>) {
         | Shape::Bool
         | Shape::Int(..)
         | Shape::Number
+        | Shape::Amount(_)
         | Shape::Choice(_)
         | Shape::Nothing
         | Shape::Data
@@ -176,6 +177,7 @@ fn value(shape: Shape) -> String {
         Shape::Bool => "`true` or `false`".to_owned(),
         Shape::Int(least, most) => format!("whole number, {least} to {most}"),
         Shape::Number => "number".to_owned(),
+        Shape::Amount(most) => format!("number, 0 to {most}"),
         Shape::Choice(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" / "),
         Shape::List(item, _) => format!("list of: {}", value(*item)),
         Shape::OneOrMany(item) => format!("{}, or a list of such", value(*item)),
@@ -194,6 +196,8 @@ fn name(pattern: &str) -> &'static str {
         ABILITY_NAME => "ability name",
         FOREIGN_NAME => "agent or skill name",
         VARIABLE_NAME => "variable name",
+        MODEL_NAME => "`provider/model`",
+        MODEL => "model",
         _ => "text",
     }
 }

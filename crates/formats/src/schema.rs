@@ -134,6 +134,9 @@ fn of_shape(shape: Shape, definitions: &mut Definitions) -> Value {
             map([("type", text("integer")), ("minimum", Value::Int(least)), ("maximum", Value::Int(most))])
         }
         Shape::Number => map([("type", text("number"))]),
+        Shape::Amount(most) => {
+            map([("type", text("number")), ("minimum", Value::Int(0)), ("maximum", Value::Int(most))])
+        }
         Shape::Choice(choices) => match choices.split_last() {
             Some((open, fixed)) if open.contains('<') => {
                 let prefix = open.split('<').next().unwrap_or_default();

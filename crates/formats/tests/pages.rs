@@ -21,6 +21,7 @@ const WITHOUT_EXAMPLE: &[(Code, &str)] = &[
     (Code::ScanStopped, "about folders"),
     (Code::MissingFolder, "about folders"),
     (Code::BadOverride, "about the environment"),
+    (Code::ProjectKey, "whose file it is, only the catalog knows"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

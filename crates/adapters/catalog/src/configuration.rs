@@ -3,6 +3,7 @@
 use crate::file::read_text;
 use crate::{FileProblems, Place};
 use abide_core::definition::Config;
+use abide_core::diagnostic::Diagnostic;
 use abide_formats::config;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,11 @@ impl Configuration {
         let mut loaded = Self::default();
         let (global, project) = places(place);
         let project = project.into_iter().find(|path| path.exists());
-        for path in [global, project].into_iter().flatten() {
-            loaded.add_file(place, &path);
+        if let Some(path) = global {
+            loaded.add_file(place, &path, |_, _| Vec::new());
+        }
+        if let Some(path) = project {
+            loaded.add_file(place, &path, Config::without_key_thieves);
         }
         let overrides = config::overrides(variable);
         loaded.config = std::mem::take(&mut loaded.config).overlaid(overrides.config);
@@ -44,14 +48,21 @@ impl Configuration {
         global.into_iter().chain(project)
     }
 
-    fn add_file(&mut self, place: &Place, path: &Path) {
+    /// Lays a file over what has been read; `refuse` takes out of it what it may not say.
+    fn add_file(
+        &mut self,
+        place: &Place,
+        path: &Path,
+        refuse: impl Fn(&mut Config, &Config) -> Vec<Diagnostic>,
+    ) {
         if !path.exists() {
             return;
         }
         self.files.push(path.to_path_buf());
         let problems = match read_text(path) {
             Ok(text) => {
-                let reading = config::read(&text);
+                let mut reading = config::read(&text);
+                reading.problems.extend(refuse(&mut reading.config, &self.config));
                 self.config = std::mem::take(&mut self.config).overlaid(reading.config);
                 reading.problems
             }

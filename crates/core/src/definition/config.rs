@@ -1,6 +1,7 @@
 //! The configuration: `.abide/config.yaml` of a project over the user's own.
 
-use super::{AbilityName, AgentName, Enforcement, SecretName};
+use super::{AbilityName, AgentName, Enforcement, ProviderName, ProviderSettings, SecretName};
+use crate::model::ModelName;
 use crate::source::Spanned;
 use crate::value::Duration;
 
@@ -17,6 +18,10 @@ pub struct Config {
     pub secrets: Vec<(Spanned<SecretName>, Spanned<SecretSource>)>,
     /// How long runs are kept.
     pub runs: RunSettings,
+    /// The model of agents that name none.
+    pub model: Option<Spanned<ModelName>>,
+    /// Who serves models: new ones, and changes to those that everybody knows.
+    pub providers: Vec<(Spanned<ProviderName>, ProviderSettings)>,
 }
 
 /// How abilities are found and enforced.
@@ -63,7 +68,7 @@ pub struct AgentSettings {
     /// What it is for.
     pub description: Option<Spanned<String>>,
     /// The model it uses, as `provider/model`.
-    pub model: Option<Spanned<String>>,
+    pub model: Option<Spanned<ModelName>>,
     /// The abilities it may run.
     pub abilities: Option<Vec<Spanned<AbilityName>>>,
 }
@@ -93,6 +98,13 @@ impl Config {
         self.skills.directories.splice(0..0, over.skills.directories);
         self.runs.keep = over.runs.keep.or(self.runs.keep.take());
         self.runs.keep_for = over.runs.keep_for.or(self.runs.keep_for.take());
+        self.model = over.model.or(self.model.take());
+        for (name, settings) in over.providers {
+            match self.providers.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => known.overlay(settings),
+                None => self.providers.push((name, settings)),
+            }
+        }
         for (name, settings) in over.agents {
             match self.agents.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => {

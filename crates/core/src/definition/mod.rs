@@ -12,6 +12,7 @@ mod input;
 mod name;
 mod pattern;
 mod protect;
+mod provider;
 mod step;
 mod validation;
 
@@ -20,9 +21,10 @@ pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
 pub use agent::{AgentProfile, Permission, PermissionAction, ToolGrant};
 pub use config::{AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SkillSettings};
 pub use input::{Broken, Input, InputType, Rules};
-pub use name::{AbilityName, AgentName, BadName, InputName, SecretName, SkillName, StepId};
+pub use name::{AbilityName, AgentName, BadName, InputName, ProviderName, SecretName, SkillName, StepId};
 pub use pattern::{BadPattern, Pattern};
 pub use protect::{BadProtect, Protect};
+pub use provider::{ModelSettings, ProviderSettings, WireFormat};
 pub use step::{
     AgentStep, Answer, ApprovalStep, Argument, Environment, ForEach, Items, Repeat, Runner, ScriptStep,
     Shell, SkillStep, Step, StepKind, StepType, Summarize, WorkflowStep,

@@ -175,6 +175,8 @@ names! {
     SkillName = "skill name", 128, "letter or a digit", char::is_alphanumeric, foreign, false;
     /// The name of a secret.
     SecretName = "secret name", 64, "letter", letter, word, false;
+    /// The name of who serves models.
+    ProviderName = "provider name", 64, "letter", letter, word, false;
 }
 
 #[cfg(test)]

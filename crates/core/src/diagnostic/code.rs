@@ -126,6 +126,7 @@ codes! {
     MissingFolder = "W0904", Warning, "a configured folder does not exist";
     // 10: configuration
     BadOverride = "E1001", Error, "an environment variable overrides the configuration with a bad value";
+    ProjectKey = "E1002", Error, "a project says where a key comes from or goes";
 }
 
 impl Code {

@@ -9,7 +9,7 @@ mod result;
 mod verdict;
 
 pub use key::{HookKey, HookPhase, RunId, StepKey, Timestamp};
-pub use result::{AttemptFailure, Observation, Output, ProcessEnd, StepResult, Usage};
+pub use result::{AttemptFailure, Observation, Output, ProcessEnd, StepResult};
 pub use verdict::{GivenVerdict, NotedVerdict, VerdictAnswer};
 
 use crate::definition::StepId;

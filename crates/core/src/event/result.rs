@@ -1,5 +1,6 @@
 //! What came of an attempt.
 
+use crate::model::Usage;
 use crate::value::Value;
 use smol_str::SmolStr;
 
@@ -24,15 +25,6 @@ pub struct StepResult {
     pub run: Option<super::RunId>,
     /// What a model was used for it, where its runner says so.
     pub usage: Option<Usage>,
-}
-
-/// How much of a model was used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
-    /// Tokens that went in.
-    pub input_tokens: u64,
-    /// Tokens that came out.
-    pub output_tokens: u64,
 }
 
 /// A text that may be the beginning and the end of a longer one.

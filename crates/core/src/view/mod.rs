@@ -2,5 +2,4 @@
 
 pub mod context;
 pub mod graph;
-pub mod standing;
 pub mod status;

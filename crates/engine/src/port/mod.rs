@@ -6,6 +6,7 @@ mod capability;
 mod chain;
 mod clock;
 mod files;
+mod model;
 mod process;
 mod runner;
 mod store;
@@ -16,6 +17,10 @@ pub use capability::Capability;
 pub use chain::{NO_HASH, link, verify};
 pub use clock::Clock;
 pub use files::{FileInfo, FilesError, NewFile, Quota, SessionFiles, Written};
+pub use model::{
+    AnswerEnd, AnswerLimits, Caching, Hear, Model, ModelAnswer, ModelError, ModelEvent, ModelProblem,
+    ModelRequest, TimeOut, ToolChoice, ToolOffer,
+};
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
 pub use runner::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker};
 pub use store::{

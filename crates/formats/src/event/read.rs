@@ -5,9 +5,10 @@ use crate::json;
 use abide_core::definition::StepId;
 use abide_core::event::{
     AttemptFailure, Created, EndStatus, Event, GivenVerdict, HookKey, HookPhase, LossDecision, NotedVerdict,
-    Output, Question, QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp, Usage,
+    Output, Question, QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp,
     VerdictAnswer,
 };
+use abide_core::model::Usage;
 use abide_core::value::Value;
 use smol_str::SmolStr;
 
@@ -287,7 +288,12 @@ fn usage(fields: &mut Fields<'_>) -> Result<Option<Usage>, BadEvent> {
         let tokens = inner.optional_int(name)?.unwrap_or(0);
         u64::try_from(tokens).map_err(|_| inner.bad(name))
     };
-    let usage = Usage { input_tokens: tokens("input_tokens")?, output_tokens: tokens("output_tokens")? };
+    let usage = Usage {
+        input_tokens: tokens("input_tokens")?,
+        output_tokens: tokens("output_tokens")?,
+        cache_read_tokens: tokens("cache_read_tokens")?,
+        cache_write_tokens: tokens("cache_write_tokens")?,
+    };
     inner.finish()?;
     Ok(Some(usage))
 }
@@ -354,7 +360,12 @@ mod tests {
     #[test]
     fn what_a_runner_leaves_reads_back() {
         let key = StepKey::parse("review[eu]").unwrap();
-        let usage = Some(Usage { input_tokens: 1_200, output_tokens: 0 });
+        let usage = Some(Usage {
+            input_tokens: 1_200,
+            output_tokens: 0,
+            cache_read_tokens: 7,
+            cache_write_tokens: 0,
+        });
         let result = StepResult { output: Output::whole("fine"), usage, ..StepResult::default() };
         let failed = Event::AttemptFailed {
             key: key.clone(),

@@ -2,8 +2,9 @@
 
 use abide_core::event::{
     AttemptFailure, Created, Event, HookKey, HookPhase, LossDecision, NotedVerdict, Output, Question,
-    QuestionKind, Skip, StepResult, TakenOver, Then, Usage,
+    QuestionKind, Skip, StepResult, TakenOver, Then,
 };
+use abide_core::model::Usage;
 use abide_core::value::Value;
 
 /// Returns the data of an event as JSON text; its kind is [`Event::kind`].
@@ -241,10 +242,16 @@ pub(crate) fn result_data(result: &StepResult) -> Value {
 }
 
 fn usage_data(usage: Usage) -> Value {
+    let tokens = [
+        ("input_tokens", usage.input_tokens),
+        ("output_tokens", usage.output_tokens),
+        ("cache_read_tokens", usage.cache_read_tokens),
+        ("cache_write_tokens", usage.cache_write_tokens),
+    ];
+    // The cache is named only where one was used: most logs are written by runners that have none.
+    let named = tokens.into_iter().filter(|(name, tokens)| !name.starts_with("cache") || *tokens > 0);
     let tokens = |tokens: u64| Value::Int(i64::try_from(tokens).unwrap_or(i64::MAX));
-    let tokens =
-        [("input_tokens", tokens(usage.input_tokens)), ("output_tokens", tokens(usage.output_tokens))];
-    Value::Map(tokens.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    Value::Map(named.map(|(name, count)| (name.to_owned(), tokens(count))).collect())
 }
 
 fn failure_data(failure: &AttemptFailure) -> Value {

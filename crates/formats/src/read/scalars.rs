@@ -117,6 +117,24 @@ impl Reader<'_> {
         None
     }
 
+    /// Reads a number that is not negative.
+    pub(crate) fn amount(&mut self, node: &Node<'_>, most: f64) -> Option<Spanned<f64>> {
+        let number = self.number(node)?;
+        if (0.0..=most).contains(&number.value) {
+            return Some(number);
+        }
+        let key = self.key;
+        self.report(
+            Diagnostic::new(
+                Code::OutOfRange,
+                node.span,
+                format!("`{key}` is {}, which is out of range", number.value),
+            )
+            .label(format!("expected 0 to {most}")),
+        );
+        None
+    }
+
     /// Reads one of a few words.
     pub(crate) fn choice<T>(
         &mut self,

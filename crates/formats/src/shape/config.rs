@@ -1,7 +1,7 @@
 //! The keys of `config.yaml`.
 
-use super::{ABILITY_NAME, FOREIGN_NAME, Key, Others, Record, Shape, WORD};
-use abide_core::definition::Enforcement;
+use super::{ABILITY_NAME, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, Shape, WORD};
+use abide_core::definition::{Enforcement, WireFormat};
 
 /// The whole file: `.abide/config.yaml` of a project, or the user's own.
 pub static CONFIG: Record = Record {
@@ -22,6 +22,16 @@ pub static CONFIG: Record = Record {
             "Where secrets come from, by name; a step takes one with `env: { TOKEN: { secret: name } }`.",
         ),
         Key::optional("runs", Shape::Record(&RUNS), "How long runs are kept."),
+        Key::optional(
+            "model",
+            Shape::Name(MODEL_NAME),
+            "The model of agents that name none, as `provider/model`. Only agents that abide runs itself need one.",
+        ),
+        Key::optional(
+            "providers",
+            Shape::Map(WORD, &Shape::Record(&PROVIDER)),
+            "Who serves models, by name: new ones, and changes to `anthropic`, `openai`, `openrouter` and `ollama`, which need none.",
+        ),
     ]],
 };
 
@@ -92,7 +102,7 @@ pub static AGENT_SETTINGS: Record = Record {
     others: Others::Refused,
     groups: &[&[
         Key::optional("description", Shape::Text, "What the agent is for."),
-        Key::optional("model", Shape::Text, "The model it uses, as `provider/model`."),
+        Key::optional("model", Shape::Name(MODEL_NAME), "The model it uses, as `provider/model`."),
         Key::optional("abilities", Shape::OneOrMany(&Shape::Name(ABILITY_NAME)), "The abilities it may run."),
     ]],
 };
@@ -110,5 +120,73 @@ pub static SECRET_SOURCE: Record = Record {
             Shape::Text,
             "A command, whose output is the secret; the last line end is dropped.",
         ),
+    ]],
+};
+
+/// Who serves models.
+pub static PROVIDER: Record = Record {
+    name: "provider",
+    doc: "Who serves models. In the configuration of a project it may have neither a `key`, nor the `url` of a provider that has one: a project must not decide where your key goes.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional(
+            "format",
+            Shape::Choice(WireFormat::WORDS),
+            "What it speaks: `anthropic` for Messages, `openai` for Chat Completions, as Ollama, llama.cpp, vLLM and most gateways do.",
+        ),
+        Key::optional(
+            "url",
+            Shape::Text,
+            "Where it is, such as `http://127.0.0.1:8080/v1`. Proxies are taken from the environment.",
+        ),
+        Key::optional(
+            "key",
+            Shape::Record(&SECRET_SOURCE),
+            "Where its key comes from. `anthropic`, `openai` and `openrouter` have one of their own: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `OPENROUTER_API_KEY`.",
+        ),
+        Key::optional("connect_timeout", Shape::Duration, "How long making a connection may take.")
+            .default("10s"),
+        Key::optional("begin_timeout", Shape::Duration, "How long it may take until an answer begins.")
+            .default("5m"),
+        Key::optional("idle_timeout", Shape::Duration, "How long an answer may pause.").default("2m"),
+        Key::optional("answer_timeout", Shape::Duration, "How long an answer may take as a whole.")
+            .default("30m"),
+        Key::optional(
+            "models",
+            Shape::Map(MODEL, &Shape::AnyOf(&[Shape::Record(&MODEL_SETTINGS), Shape::Nothing])),
+            "What is known about its models, by their names there.",
+        ),
+    ]],
+};
+
+/// A model of a provider.
+pub static MODEL_SETTINGS: Record = Record {
+    name: "model settings",
+    doc: "What is known about a model.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional(
+            "context_tokens",
+            Shape::Int(1_000, 100_000_000),
+            "How many tokens a conversation may have.",
+        ),
+        Key::optional("output_tokens", Shape::Int(1, 10_000_000), "How many tokens an answer may have.")
+            .default("8192"),
+        Key::optional("price", Shape::Record(&PRICE), "What it costs."),
+    ]],
+};
+
+/// What a model costs.
+pub static PRICE: Record = Record {
+    name: "price",
+    doc: "What a model costs, in dollars for a million tokens.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::required("input", Shape::Amount(1_000_000), "What goes in."),
+        Key::required("output", Shape::Amount(1_000_000), "What comes out."),
+        Key::optional("cache_read", Shape::Amount(1_000_000), "What goes in and was in the cache.")
+            .default("as `input`"),
+        Key::optional("cache_write", Shape::Amount(1_000_000), "What goes in and is put into the cache.")
+            .default("as `input`"),
     ]],
 };

@@ -12,7 +12,9 @@ mod step;
 
 pub use ability::{ABILITY, INPUT, SETTINGS, TRIGGERS};
 pub use agent::AGENT;
-pub use config::{ABILITIES, AGENT_SETTINGS, CONFIG, RUNS, SECRET_SOURCE, SKILLS};
+pub use config::{
+    ABILITIES, AGENT_SETTINGS, CONFIG, MODEL_SETTINGS, PRICE, PROVIDER, RUNS, SECRET_SOURCE, SKILLS,
+};
 pub use step::{
     AGENT_STEP, APPROVAL_STEP, OPTION, REPEAT, SCRIPT_STEP, SECRET, SKILL_STEP, STEP_RECORDS, VALIDATION,
     WORKFLOW_STEP,
@@ -83,6 +85,8 @@ pub enum Shape {
     Int(i64, i64),
     /// A number.
     Number,
+    /// A number from zero to this.
+    Amount(i64),
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A list, with the least number of items.
@@ -127,5 +131,9 @@ pub(crate) const WORD: &str = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$";
 pub(crate) const ABILITY_NAME: &str = "^[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*$";
 /// How names of agents and skills are written.
 pub(crate) const FOREIGN_NAME: &str = "^[\\p{L}\\p{N}][\\p{L}\\p{N}_.:/@+-]{0,127}$";
+/// How models are named.
+pub(crate) const MODEL_NAME: &str = r"^[A-Za-z_][A-Za-z0-9_-]{0,63}/[^/\s]\S*$";
+/// How a provider names its models.
+pub(crate) const MODEL: &str = r"^[^/\s]\S*$";
 /// How names of environment variables are written.
 pub(crate) const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";

@@ -60,6 +60,10 @@ fn in_ability(key: &str, record: Value) -> Value {
     map([("description", text("d")), ("steps", Value::List(vec![other()])), (key, record)])
 }
 
+fn in_provider(record: Value) -> Value {
+    map([("providers", map([("a", record)]))])
+}
+
 macro_rules! contexts {
     ($($record:ident, $format:ident, [$($path:literal),*], $wrap:expr;)+) => {
         pub(crate) static CONTEXTS: &[Context] = &[$(Context {
@@ -93,6 +97,13 @@ contexts! {
     RUNS, Config, ["runs"], |record| map([("runs", record)]);
     AGENT_SETTINGS, Config, ["agents", "a"], |record| map([("agents", map([("a", record)]))]);
     SECRET_SOURCE, Config, ["secrets", "a"], |record| map([("secrets", map([("a", record)]))]);
+    PROVIDER, Config, ["providers", "a"], in_provider;
+    MODEL_SETTINGS, Config, ["providers", "a", "models", "m"], |record| {
+        in_provider(map([("models", map([("m", record)]))]))
+    };
+    PRICE, Config, ["providers", "a", "models", "m", "price"], |record| {
+        in_provider(map([("models", map([("m", map([("price", record)]))]))]))
+    };
     AGENT, Agent, [], |record| record;
 }
 
@@ -115,6 +126,8 @@ pub(crate) fn samples(record: &'static Record, key: &Key) -> Vec<Value> {
         ("ability", "protects") => vec![Value::List(vec![text("Bash(git push *)")])],
         (_, "needs") => vec![text("other"), Value::List(vec![text("other")]), Value::List(vec![])],
         (_, "for_each") => vec![text("{{ [1, 2] }}"), Value::List(vec![Value::Int(1)])],
+        ("configuration" | "agent settings", "model") => vec![text("a/b")],
+        ("provider", "key") => vec![map([("env", text("X"))])],
         ("configuration", "secrets") => vec![map([("A", map([("env", text("X"))]))])],
         // The type of the record, not any type.
         (_, "type") if record.name.ends_with(" step") => {
@@ -134,6 +147,7 @@ fn of_shape(shape: &Shape) -> Vec<Value> {
         Shape::Bool => vec![Value::Bool(true), Value::Bool(false)],
         Shape::Int(least, most) => vec![Value::Int(*least), Value::Int(*most)],
         Shape::Number => vec![Value::Int(3), Value::Float(0.5)],
+        Shape::Amount(most) => vec![Value::Int(0), Value::Int(*most), Value::Float(0.5)],
         Shape::Choice(words) => {
             words.iter().map(|word| text(if word.contains('<') { "acp:x" } else { word })).collect()
         }

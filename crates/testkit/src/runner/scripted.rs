@@ -3,7 +3,7 @@
 
 use crate::RealClock;
 use crate::conformance::fields::{Fields, plain};
-use abide_core::event::Usage;
+use abide_core::model::Usage;
 use abide_core::value::Value;
 use abide_engine::port::{Answer, Cancellation, Clock as _, Later, Listener, Runner, RunnerEnd, Task};
 use std::collections::HashSet;
@@ -179,8 +179,11 @@ impl Runner for ScriptedRunner {
                 return Answer::ended(end);
             }
             let end = scripted.fails.map_or(RunnerEnd::Finished, RunnerEnd::Failed);
-            let usage =
-                scripted.tokens.map(|(input_tokens, output_tokens)| Usage { input_tokens, output_tokens });
+            let usage = scripted.tokens.map(|(input_tokens, output_tokens)| Usage {
+                input_tokens,
+                output_tokens,
+                ..Usage::default()
+            });
             Answer { end, text: scripted.answer, structured: scripted.json, usage }
         })
     }
