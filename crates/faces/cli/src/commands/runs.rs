@@ -78,13 +78,12 @@ pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> 
     if session.json {
         session.print_json(&family_json(&family, first))?;
     } else {
-        session.print(&family_page(&family, first))?;
+        session.print(&page(&family, first))?;
     }
     Ok(Exit::Done)
 }
 
-/// Returns how a run and those that it calls stand, for people.
-pub(crate) fn family_page(family: &[Member], first: &Member) -> String {
+fn page(family: &[Member], first: &Member) -> String {
     let run = &first.run;
     let mut text =
         format!("run      {}\nability  {}\nstatus   {}\n", run.id, run.created.name, run.status().word());
@@ -143,8 +142,7 @@ fn is_called_by(child: &Member, run: &Run, key: &str) -> bool {
     child.called_by.as_ref().is_some_and(|(caller, step)| *caller == run.id && step.to_string() == key)
 }
 
-/// Returns how a run and those that it calls stand, as data.
-pub(crate) fn family_json(family: &[Member], member: &Member) -> Value {
+fn family_json(family: &[Member], member: &Member) -> Value {
     let mut value = run_json(&member.run);
     let of = |child: &&Member| child.called_by.as_ref().is_some_and(|(run, _)| *run == member.run.id);
     let children = family.iter().filter(of).map(|child| {

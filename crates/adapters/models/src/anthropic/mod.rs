@@ -1,0 +1,7 @@
+//! Anthropic Messages.
+
+mod ask;
+mod hear;
+
+pub(crate) use ask::body;
+pub(crate) use hear::Hearing;

@@ -1,0 +1,7 @@
+//! OpenAI Chat Completions, as nearly every server of models speaks it.
+
+mod ask;
+mod hear;
+
+pub(crate) use ask::body;
+pub(crate) use hear::Hearing;
