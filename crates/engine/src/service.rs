@@ -7,7 +7,7 @@ pub use crate::rerun::{Rerun, rerun, secrets_again};
 use crate::driver::{Driver, summary};
 use crate::log::{LoadError, Loaded, load, pinned, stored};
 use crate::port::{Clock, Definition, Process, Store, StoreError, Workspace, WorkspaceError};
-use crate::support::check_support;
+use crate::support::{check_rest, check_support};
 use abide_core::definition::check::DEEPEST_WORKFLOW;
 use abide_core::definition::{Ability, Input, InputType};
 use abide_core::event::{Created, Event, NotedVerdict, RunId, StepKey};
@@ -215,8 +215,19 @@ pub async fn start<S: Store, P: Process, W: Workspace, C: Clock>(
     begin(driver, prepared).await
 }
 
-/// Writes the first event of a run.
-pub(crate) async fn begin<S: Store, P: Process, W: Workspace, C: Clock>(
+/// Refuses to drive a run on that would come to a step which nothing here executes: it would count as failed.
+pub fn can_go_on<S: Store, P: Process, W: Workspace, C: Clock>(
+    driver: &Driver<S, P, W, C>,
+    run: &Run,
+) -> Result<(), ServiceError> {
+    if run.ending.is_some() {
+        return Ok(());
+    }
+    check_rest(&driver.runners, &*driver.workspace, run)
+}
+
+/// Begins a run that was prepared: writes its first event.
+pub async fn begin<S: Store, P: Process, W: Workspace, C: Clock>(
     driver: &Driver<S, P, W, C>,
     prepared: Prepared,
 ) -> Result<RunId, ServiceError> {

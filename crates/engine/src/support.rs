@@ -4,7 +4,8 @@ use crate::driver::runner_word;
 use crate::log::pinned;
 use crate::port::{Runners, Workspace};
 use crate::service::ServiceError;
-use abide_core::definition::{Ability, StepKind};
+use abide_core::definition::{Ability, Step, StepKind};
+use abide_core::run::Run;
 use std::collections::HashSet;
 
 /// Refuses an ability that would come to a step that nothing here executes, however deep below it.
@@ -14,8 +15,28 @@ pub(crate) fn check_support<W: Workspace>(
     name: &str,
     ability: &Ability,
 ) -> Result<(), ServiceError> {
+    called_too(runners, workspace, name, steps_of(runners, name, &ability.steps)?)
+}
+
+/// Refuses to go on with a run whose steps that are left, however deep below it, nothing here executes.
+pub(crate) fn check_rest<W: Workspace>(
+    runners: &Runners,
+    workspace: &W,
+    run: &Run,
+) -> Result<(), ServiceError> {
+    let name = &run.created.name;
+    let left = run.ability.steps.iter().zip(run.steps.iter());
+    let left = left.filter(|(_, state)| !state.status.is_closed()).map(|(step, _)| step);
+    called_too(runners, workspace, name, steps_of(runners, name, left)?)
+}
+
+fn called_too<W: Workspace>(
+    runners: &Runners,
+    workspace: &W,
+    name: &str,
+    mut called: Vec<String>,
+) -> Result<(), ServiceError> {
     let mut seen = HashSet::from([name.to_owned()]);
-    let mut called = steps_of(runners, name, ability)?;
     while let Some(name) = called.pop() {
         if !seen.insert(name.clone()) {
             continue;
@@ -23,15 +44,19 @@ pub(crate) fn check_support<W: Workspace>(
         // One that cannot be had now may be there when its step begins; if it is not, that step says why.
         let Ok(definition) = workspace.ability(&name) else { continue };
         let Ok(ability) = pinned(&definition.source, &definition.name) else { continue };
-        called.extend(steps_of(runners, &name, &ability)?);
+        called.extend(steps_of(runners, &name, &ability.steps)?);
     }
     Ok(())
 }
 
-/// Checks the steps of one ability; returns the abilities that it calls.
-fn steps_of(runners: &Runners, name: &str, ability: &Ability) -> Result<Vec<String>, ServiceError> {
+/// Checks steps of one ability; returns the abilities that they call.
+fn steps_of<'s>(
+    runners: &Runners,
+    name: &str,
+    steps: impl IntoIterator<Item = &'s Step>,
+) -> Result<Vec<String>, ServiceError> {
     let mut called = Vec::new();
-    for step in &ability.steps {
+    for step in steps {
         let what = match &step.kind {
             StepKind::Agent(_) => "an agent step",
             StepKind::Skill(_) => "a skill step",

@@ -145,7 +145,7 @@ impl Play {
             }
             Do::Crash => {
                 self.run = self.replayed();
-                self.command(Command::Recover)
+                self.command(Command::Recover { again: Vec::new() })
             }
             Do::Resolve(step, decision) => {
                 self.command(Command::Resolve { key: key(step), by: "ada".into(), decision: *decision })

@@ -126,17 +126,25 @@ pub enum OwnTool {
 }
 
 impl OwnTool {
+    /// Every tool of abide.
+    pub const ALL: &[OwnTool] =
+        &[Self::List, Self::Run, Self::Status, Self::Submit, Self::Cancel, Self::Validate, Self::Agent];
+
+    /// Returns its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::List => "ability_list",
+            Self::Run => "ability_run",
+            Self::Status => "ability_status",
+            Self::Submit => "ability_submit",
+            Self::Cancel => "ability_cancel",
+            Self::Validate => "ability_validate",
+            Self::Agent => "ability_agent",
+        }
+    }
+
     fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "ability_list" => Self::List,
-            "ability_run" => Self::Run,
-            "ability_status" => Self::Status,
-            "ability_submit" => Self::Submit,
-            "ability_cancel" => Self::Cancel,
-            "ability_validate" => Self::Validate,
-            "ability_agent" => Self::Agent,
-            _ => return None,
-        })
+        Self::ALL.iter().copied().find(|tool| tool.word() == name)
     }
 
     /// Returns its name without the prefix of a client.

@@ -59,7 +59,10 @@ pub enum Command {
         reason: Option<String>,
     },
     /// A driver takes over a run whose last driver is gone.
-    Recover,
+    Recover {
+        /// Attempts whose runner hands them out again: the worker remembers how far it came.
+        again: Vec<StepKey>,
+    },
     /// A human says what to do with a lost attempt.
     Resolve {
         /// Which.

@@ -25,7 +25,7 @@ impl Run {
         if let Phase::Finished(status, _) = &self.phase {
             // Time passes for finished runs too, and a late report of an attempt changes nothing.
             return match command {
-                Command::Tick { .. } | Command::Recover => Ok(Vec::new()),
+                Command::Tick { .. } | Command::Recover { .. } => Ok(Vec::new()),
                 // Notes are often read when the run is over.
                 Command::TakeVerdicts { noted } => Ok(self.new_verdicts(noted)),
                 _ => Err(Refusal::Finished { run: self.id.clone(), status: verb(*status) }),
@@ -51,7 +51,7 @@ impl Run {
                 Some(_) => Err(Refusal::Ending(self.id.clone())),
                 None => Ok(vec![Event::CancelRequested { by, reason }]),
             },
-            Command::Recover => Ok(self.recover()),
+            Command::Recover { again } => Ok(self.recover(&again)),
             Command::TakeVerdicts { noted } => Ok(self.new_verdicts(noted)),
             Command::Resolve { key, by, decision } => match self.instance(&key) {
                 None => Err(Refusal::NoStep(key)),
@@ -83,8 +83,8 @@ impl Run {
         expired.map(|(key, _)| Event::QuestionExpired { key }).collect()
     }
 
-    /// An attempt that was under way is run again only where that was declared safe.
-    fn recover(&self) -> Vec<Event> {
+    /// An attempt that was under way is run again only where that was declared safe, or where its worker can go on.
+    fn recover(&self, again: &[StepKey]) -> Vec<Event> {
         let mut events = Vec::new();
         if let Some(hook) = &self.index.hook {
             // Not a human's to decide: behind a hook before the steps nothing has begun, and a new run is as good; one
@@ -101,7 +101,7 @@ impl Run {
             if is_child {
                 continue;
             }
-            let rerun = idempotent || self.on_failure(definition) == OnFailure::Retry;
+            let rerun = idempotent || again.contains(&key) || self.on_failure(definition) == OnFailure::Retry;
             events.push(if self.ending.is_some() {
                 Event::AttemptCancelled { key, attempt }
             } else {

@@ -271,6 +271,11 @@ impl Run {
         matches!(self.phase, Phase::Finished(..))
     }
 
+    /// Returns how many steps are over, done or not.
+    pub fn closed(&self) -> usize {
+        self.index.closed
+    }
+
     /// Returns the instances with an attempt under way, and its number.
     pub fn in_flight(&self) -> Vec<(StepKey, u32)> {
         let attempt = |(step, instance): &(usize, usize)| {

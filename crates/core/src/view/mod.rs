@@ -2,4 +2,5 @@
 
 pub mod context;
 pub mod graph;
+pub mod standing;
 pub mod status;

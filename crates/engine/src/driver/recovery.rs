@@ -1,8 +1,10 @@
 //! What a driver does about what the one before it left.
 
+use super::agent::runner_word;
 use super::drive::Drive;
 use super::{evidence, hook, mark};
 use crate::port::{Clock, Process, Store, Workspace};
+use abide_core::definition::StepKind;
 use abide_core::event::StepKey;
 use abide_core::run::{Command, InstanceState};
 
@@ -26,7 +28,18 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Drive<'_, S, P, W, C> {
         }
         marks.extend(hook.map(|hook| hook::mark(&run.id, hook)));
         self.driver.process.sweep(&marks).await;
-        Some(Command::Recover)
+        let again = in_flight.into_iter().map(|(key, _)| key).filter(|key| self.is_kept(key)).collect();
+        Some(Command::Recover { again })
+    }
+
+    /// Returns whether whoever does a step still knows it, although the driver that handed it out is gone.
+    fn is_kept(&self, key: &StepKey) -> bool {
+        let run = &self.loaded.run;
+        let Some(step) = run.position(key.step.as_str()).map(|position| run.step(position)) else {
+            return false;
+        };
+        matches!(step.kind, StepKind::Agent(_) | StepKind::Skill(_))
+            && self.driver.runners.find(runner_word(&step.kind)).is_some_and(|runner| runner.keeps())
     }
 
     /// Drives children on that are under way and that nobody drives: they have logs of their own.

@@ -125,6 +125,13 @@ pub type Listener = Box<dyn FnMut(String) -> Later<()> + Send>;
 pub trait Runner: Send + Sync + 'static {
     /// Executes a task to its end.
     fn execute(&self, task: Task, cancel: Cancellation, listener: Listener) -> Later<Answer>;
+
+    /// Returns whether the worker outlives the driver and remembers what it was given.
+    ///
+    /// An attempt of such a runner is not lost with its driver: the next one hands the same task out again.
+    fn keeps(&self) -> bool {
+        false
+    }
 }
 
 /// The runners that there are, by the word that a step names them with (`acp` for `acp:<command>`).

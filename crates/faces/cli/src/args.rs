@@ -5,7 +5,7 @@ mod gate;
 mod install;
 
 pub use audit::{AuditArguments, AuditCommand};
-pub use gate::{DetectArguments, HookArguments};
+pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -37,7 +37,7 @@ fn after_help() -> String {
 }
 
 /// Options of every command.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Shared {
     /// Work as if started in this folder
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -112,6 +112,8 @@ pub enum Command {
     Audit(AuditArguments),
     /// Show which ability a message suggests, and why
     Detect(DetectArguments),
+    /// Serve abilities to an agent over MCP; clients start this, people do not
+    Mcp(McpArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
     Hook(HookArguments),
 }

@@ -6,6 +6,7 @@
 
 pub mod args;
 mod commands;
+mod desk;
 mod exit;
 mod failure;
 mod gate;
@@ -87,6 +88,7 @@ fn run(
         Command::Reject(arguments) => commands::answer(&mut session, arguments, commands::Answer::Reject),
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
+        Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
         Command::Hook(arguments) => commands::answer_hook(&mut session, arguments),
     }
 }

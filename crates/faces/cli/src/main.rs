@@ -29,6 +29,6 @@ fn main() -> ExitCode {
         // An answer that could not be given is a denial, as far as a code can say it.
         return ExitCode::from(if written.and(said).is_ok() { spoken.exit } else { 2 });
     }
-    abide_cli::main(&surroundings, std::env::args_os(), &mut io::stdout().lock(), &mut io::stderr().lock())
-        .into()
+    // Not locked: a server writes from threads of its own.
+    abide_cli::main(&surroundings, std::env::args_os(), &mut io::stdout(), &mut io::stderr()).into()
 }

@@ -39,10 +39,12 @@ pub struct Given {
 /// What a hook notes for later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// The agent starts an ability: the server that starts it must learn the session.
-    Starts {
-        /// The ability.
-        ability: String,
+    /// The agent calls a tool of abide: the server that carries it out must learn the session.
+    Calls {
+        /// The tool.
+        tool: OwnTool,
+        /// The ability that the call names.
+        ability: Option<String>,
     },
     /// The agent was told that the run is not done.
     Warned,
@@ -125,11 +127,9 @@ impl<'a> Judged<'a> {
             Verdict::Allow => (Answer::Silence, None),
         };
         let given = given.map(|(answer, why)| self.given(answer, why));
-        let starts = match (&answer, kind(self.call.client, &used.tool), self.call.arguments.ability) {
-            (Answer::Silence, ToolKind::Own(OwnTool::Run), Some(ability)) => Some(Note::Starts { ability }),
-            _ => None,
-        };
-        Decision { answer, note: starts, given }
+        // Who is asked about a call may say yes.
+        let note = if matches!(answer, Answer::Deny(_)) { None } else { calls(used, self.call) };
+        Decision { answer, note, given }
     }
 
     fn given(&self, answer: VerdictAnswer, why: &str) -> Given {
@@ -150,6 +150,13 @@ fn stopping(answer: VerdictAnswer, situation: &Situation) -> Given {
         None => "it cannot be read whether a run is active".to_owned(),
     };
     Given { answer, tool: "stop".to_owned(), kind: "stop", what: String::new(), why }
+}
+
+/// Notes the call of a tool of abide; only a start is told from others by the ability that it names.
+fn calls(used: &Use, call: ToolCall) -> Option<Note> {
+    let ToolKind::Own(tool) = kind(call.client, &used.tool) else { return None };
+    let ability = call.arguments.ability.filter(|_| tool == OwnTool::Run);
+    Some(Note::Calls { tool, ability })
 }
 
 fn joined(why: &str, instead: &str) -> String {
@@ -286,7 +293,7 @@ mod tests {
     fn the_start_of_an_ability_is_noted_and_only_when_it_is_allowed() {
         let run = || Moment::BeforeTool(uses("mcp__abide__ability_run", "ability", "deploy"));
         let noted = answer(run(), Session::Free);
-        assert_eq!(noted.note, Some(Note::Starts { ability: "deploy".into() }));
+        assert_eq!(noted.note, Some(Note::Calls { tool: OwnTool::Run, ability: Some("deploy".into()) }));
         let second = answer(run(), active(Enforcement::Strict, StepType::Agent));
         assert!(matches!(second.answer, Answer::Deny(_)), "{second:?}");
         assert_eq!(second.note, None);

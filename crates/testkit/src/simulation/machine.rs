@@ -304,7 +304,7 @@ impl Simulation {
         self.run = self.replayed();
         self.world = self.run.in_flight().into_iter().collect();
         let faults = std::mem::take(&mut self.faults);
-        self.take_in(Some(Command::Recover)).expect("a run can always be taken over");
+        self.take_in(Some(Command::Recover { again: Vec::new() })).expect("a run can always be taken over");
         self.faults = faults;
     }
 
@@ -334,7 +334,7 @@ impl Simulation {
         laws::same(&self.run, &replayed);
         let late = Timestamp(self.now.0 + 86_400_000);
         for command in [
-            Command::Recover,
+            Command::Recover { again: Vec::new() },
             Command::Tick { now: late },
             Command::Cancel { by: "eve".into(), reason: None },
             Command::AnswerPlan { by: "eve".into(), approved: true, comment: None },
@@ -354,7 +354,7 @@ impl Simulation {
         self.now = self.log.last().map_or(now, |(at, _)| *at);
         self.run = self.replayed();
         self.world = self.run.in_flight().into_iter().collect();
-        self.take_in(Some(Command::Recover)).expect("any prefix can be taken over");
+        self.take_in(Some(Command::Recover { again: Vec::new() })).expect("any prefix can be taken over");
         self.finish();
         laws::check(&self.run, &self.log);
         (self.log, self.run, self.now) = (whole, run, now);

@@ -4,6 +4,7 @@ use crate::stage::{Project, TestDriver, driver, picture, start};
 use abide_core::event::{RunId, Timestamp};
 use abide_core::run::RunStatus;
 use abide_engine::port::{Answer, Cancellation, Clock, Later, Listener, Runner, RunnerEnd, Signal, Task};
+use abide_store_sqlite::SqliteStore;
 use abide_testkit::RealClock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,15 +100,11 @@ async fn a_runner_that_ignores_its_deadline_is_dropped() {
     assert_eq!(project.read("after"), None);
 }
 
-#[tokio::test]
-async fn a_runner_that_ignores_a_cancel_is_dropped() {
-    let project = project();
-    let dropped = Arc::new(AtomicUsize::new(0));
-    let (driver, store) = driver(&project, RealClock::default(), Arc::new(Stubborn(Arc::clone(&dropped))));
-    let id = start(&driver, "review", &[]).await;
+/// Drives a run until its runner is at work, and leaves it there.
+async fn left_in_the_middle(driver: &TestDriver<RealClock>, store: &SqliteStore, id: &RunId) {
     let (stop, stopped) = tokio::sync::watch::channel(None);
     let leave = async {
-        while abide_engine::load(&*store, &id).await.unwrap().run.in_flight().is_empty() {
+        while abide_engine::load(store, id).await.unwrap().run.in_flight().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         stop.send(Some(Signal::Kill)).unwrap();
@@ -115,7 +112,49 @@ async fn a_runner_that_ignores_a_cancel_is_dropped() {
     let both = async { tokio::join!(driver.drive(id.clone(), stopped), leave) };
     let (status, ()) = tokio::time::timeout(Duration::from_secs(10), both).await.unwrap();
     assert!(!status.unwrap().is_final(), "a run that was left goes on later");
+}
+
+#[tokio::test]
+async fn a_runner_that_ignores_a_cancel_is_dropped() {
+    let project = project();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let (driver, store) = driver(&project, RealClock::default(), Arc::new(Stubborn(Arc::clone(&dropped))));
+    let id = start(&driver, "review", &[]).await;
+    left_in_the_middle(&driver, &store, &id).await;
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
+}
+
+/// Whoever does the work remembers it: at the second time it is done.
+#[derive(Default)]
+struct Faithful {
+    told: AtomicUsize,
+    forgets: bool,
+}
+
+impl Runner for Faithful {
+    fn execute(&self, _: Task, _: Cancellation, _: Listener) -> Later<Answer> {
+        let told = self.told.fetch_add(1, Ordering::SeqCst);
+        Box::pin(
+            async move { if told == 0 { std::future::pending().await } else { Answer::finished("done") } },
+        )
+    }
+
+    fn keeps(&self) -> bool {
+        !self.forgets
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_outlives_its_driver_is_given_the_step_again() {
+    for (forgets, end, times) in [(false, RunStatus::Completed, 2), (true, RunStatus::Interrupted, 1)] {
+        let project = project();
+        let runner = Arc::new(Faithful { forgets, ..Faithful::default() });
+        let (driver, store) = driver(&project, RealClock::default(), Arc::clone(&runner) as Arc<dyn Runner>);
+        let id = start(&driver, "review", &[]).await;
+        left_in_the_middle(&driver, &store, &id).await;
+        assert_eq!(end_of(&driver, &id).await, end);
+        assert_eq!(runner.told.load(Ordering::SeqCst), times);
+    }
 }
 
 #[tokio::test]

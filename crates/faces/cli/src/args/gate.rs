@@ -1,6 +1,8 @@
 //! What can be typed about the gate.
 
-use clap::Args;
+use clap::{Args, ValueHint};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Arguments of `abide detect`.
 #[derive(Debug, Args)]
@@ -11,6 +13,20 @@ pub struct DetectArguments {
     /// The agent that is asked; the one without a name when none is given
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
+}
+
+/// Arguments of `abide mcp`.
+#[derive(Debug, Args)]
+pub struct McpArguments {
+    /// Serve over HTTP on this address instead of standard input and output, like 127.0.0.1:7071
+    #[arg(long, value_name = "ADDRESS")]
+    pub http: Option<SocketAddr>,
+    /// The file that holds the key which callers must show; needed for an address that others can reach
+    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
+    /// The client that this serves, when another process of abide was started by it
+    #[arg(long = "for", hide = true, value_name = "PROCESS")]
+    pub client: Option<String>,
 }
 
 /// Arguments of `abide hook`.

@@ -8,7 +8,7 @@ use crate::gate::{gate, situation, suggested};
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
 use abide_core::event::VerdictAnswer;
-use abide_core::policy::{Client, Files, Situation};
+use abide_core::policy::{Client, Files, OwnTool, Situation};
 use abide_gate::tickets::{Ticket, canonical};
 use abide_gate::{Family, Gate, SessionId};
 use abide_hooks::answer::{Answer, Spoken};
@@ -112,7 +112,9 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
             Some(active) => gate.warn(&session, &active.run).map_err(|error| error.to_string()),
             None => Ok(()),
         },
-        Some(Note::Starts { ability }) => leave_ticket(&gate, client, &asked, ability, now),
+        Some(Note::Calls { tool, ability }) => {
+            leave_ticket(&gate, client, &asked, (*tool, ability.as_deref()), now)
+        }
     };
     match noted {
         Ok(()) => decision.answer.spoken(client, &asked.moment),
@@ -173,7 +175,7 @@ fn leave_ticket(
     gate: &Gate,
     client: Client,
     asked: &Asked,
-    ability: &str,
+    (tool, ability): (OwnTool, Option<&str>),
     now: SystemTime,
 ) -> Result<(), String> {
     let Moment::BeforeTool(used) = &asked.moment else { return Ok(()) };
@@ -183,8 +185,10 @@ fn leave_ticket(
         session: asked.session.clone(),
         sub_agent: asked.sub_agent.clone(),
         agent: asked.agent.clone(),
-        ability: ability.to_owned(),
+        tool: tool.word().to_owned(),
+        ability: ability.map(str::to_owned),
         arguments: canonical(&used.arguments),
+        call: used.id.clone(),
         at: milliseconds(now),
         family: Family::of_this(),
     };

@@ -8,7 +8,8 @@ use crate::session::Session;
 use crate::{Exit, Failure, ui};
 use abide_core::event::LossDecision;
 use abide_core::plan::Plan;
-use abide_engine::service;
+use abide_core::run::{Command, Run};
+use abide_engine::service::{self, ServiceError};
 use std::sync::Arc;
 
 pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result<Exit, Failure> {
@@ -78,6 +79,32 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
             (_, true) => Some(LossDecision::Fail),
             _ => None,
         };
+        if let Err(error) = service::can_go_on(&driver, &loaded.run) {
+            return left_to_its_session(session, &driver, &loaded.run, decision, &error).await;
+        }
         drive(session, &driver, id, told, Asking::Human, decision).await
     })?
+}
+
+/// Records what a human decided about a run whose next steps only its session can do.
+async fn left_to_its_session(
+    session: &mut Session<'_>,
+    driver: &runs::LocalDriver,
+    run: &Run,
+    decision: Option<LossDecision>,
+    error: &ServiceError,
+) -> Result<Exit, Failure> {
+    let id = &run.id;
+    let Some(owner) = run.created.session.as_deref() else { return Err(runs::service_failure(error)) };
+    let Some(decision) = decision else {
+        return Err(Failure::new(Exit::Refused, format!("run {id} goes on in its session, {owner}"))
+            .help("open that session in its client again: its agent is told to go on"));
+    };
+    let by = runs::user(session);
+    for (run, key) in service::lost(driver, id).await.map_err(|error| runs::service_failure(&error))? {
+        let command = Command::Resolve { key, by: by.as_str().into(), decision };
+        service::command(driver, &run, command).await.map_err(|error| runs::service_failure(&error))?;
+    }
+    session.say(&format!("decided; the run goes on in its session, {owner}\n"))?;
+    Ok(Exit::Done)
 }

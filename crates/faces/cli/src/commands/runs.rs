@@ -78,12 +78,13 @@ pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> 
     if session.json {
         session.print_json(&family_json(&family, first))?;
     } else {
-        session.print(&page(&family, first))?;
+        session.print(&family_page(&family, first))?;
     }
     Ok(Exit::Done)
 }
 
-fn page(family: &[Member], first: &Member) -> String {
+/// Returns how a run and those that it calls stand, for people.
+pub(crate) fn family_page(family: &[Member], first: &Member) -> String {
     let run = &first.run;
     let mut text =
         format!("run      {}\nability  {}\nstatus   {}\n", run.id, run.created.name, run.status().word());
@@ -142,7 +143,8 @@ fn is_called_by(child: &Member, run: &Run, key: &str) -> bool {
     child.called_by.as_ref().is_some_and(|(caller, step)| *caller == run.id && step.to_string() == key)
 }
 
-fn family_json(family: &[Member], member: &Member) -> Value {
+/// Returns how a run and those that it calls stand, as data.
+pub(crate) fn family_json(family: &[Member], member: &Member) -> Value {
     let mut value = run_json(&member.run);
     let of = |child: &&Member| child.called_by.as_ref().is_some_and(|(run, _)| *run == member.run.id);
     let children = family.iter().filter(of).map(|child| {

@@ -5,7 +5,7 @@ mod situation;
 mod suggest;
 mod verdicts;
 
-pub(crate) use situation::situation;
+pub(crate) use situation::{rights_in, situation};
 pub(crate) use suggest::{described, detected, suggested, told};
 pub(crate) use verdicts::try_to_take_verdicts;
 

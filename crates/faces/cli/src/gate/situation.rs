@@ -115,6 +115,20 @@ pub(super) fn compiled(surroundings: &Surroundings, place: &Place, before: Optio
     compile(place, configuration, VERSION, before)
 }
 
+/// Returns what an agent may run in one place.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether definitions have changed is told by the clock of files"
+)]
+pub(crate) fn rights_in(
+    surroundings: &Surroundings,
+    gate: &Gate,
+    place: &Place,
+    agent: Option<&str>,
+) -> Result<AgentRights, String> {
+    Ok(index(surroundings, gate, place, SystemTime::now())?.rights(agent))
+}
+
 fn reserved(indexes: &[Index]) -> (Vec<Reserved>, Vec<String>) {
     let mut reserved = Vec::new();
     let mut bad = Vec::new();

@@ -78,7 +78,12 @@ pub(crate) fn limits(session: &Session<'_>) -> Limits {
 /// Returns whether a run that lies in a log is over, as far as that can be read.
 pub(crate) fn is_over(log: &Path, run: &str) -> bool {
     let Ok(Some(store)) = SqliteStore::find(log, settings()) else { return false };
-    let Ok(Ok(Some(head))) = block_on(store.head(run)) else { return false };
+    let head = match block_on(store.head(run)) {
+        Ok(Ok(Some(head))) => head,
+        // Its driver was gone before it began.
+        Ok(Ok(None)) => return true,
+        _ => return false,
+    };
     let summary = summary(&head);
     let status = text_of(&summary, "status");
     let ends = [RunStatus::Completed, RunStatus::Failed, RunStatus::Cancelled, RunStatus::TimedOut];

@@ -9,6 +9,7 @@ mod suggestions;
 mod verdicts;
 
 use abide_core::policy::Client;
+use abide_gate::tickets::Called;
 use abide_gate::{Relative, SessionId};
 use stage::{Stage, answer};
 use std::fs;
@@ -154,7 +155,14 @@ fn the_start_of_an_ability_leaves_a_ticket_for_its_client_alone() {
     let take = |client: &Relative| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
         let arguments = r#"{"ability":"deploy","inputs":{"a":2,"b":1}}"#;
-        stage.gate().take("deploy", arguments, client, i64::try_from(now).unwrap()).unwrap()
+        let called = Called {
+            tool: "ability_run",
+            ability: Some("deploy"),
+            arguments: Some(arguments),
+            call: None,
+            client,
+        };
+        stage.gate().take(&called, i64::try_from(now).unwrap()).unwrap()
     };
     let stranger = Relative { process: 1, started: "0".into() };
     assert_eq!(take(&stranger), None);

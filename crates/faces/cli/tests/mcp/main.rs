@@ -1,0 +1,213 @@
+//! `abide mcp` and `abide hook` together, as a client has them: processes, pipes, and an agent that would rather be done.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "these tests start the binary, and look at the files that it leaves"
+)]
+
+mod stage;
+
+use serde_json::{Value, json};
+use stage::Stage;
+use std::time::{Duration, Instant};
+
+const DEPLOY: &str = "description: Deploy
+protects: [\"Bash(./deploy.sh *)\"]
+steps:
+  - id: test
+    run: echo tested >> trace
+  - id: review
+    agent: default
+    prompt: Look for problems, and write review.md.
+    tools: [Read, \"Write(review.md)\"]
+    needs: [test]
+    on_failure: retry
+    max_retries: 3
+    retry_delay: 10ms
+    validation: { file_exists: review.md }
+  - id: allow
+    type: approval
+    prompt: Deploy?
+    needs: [review]
+  - id: deploy
+    run: echo deployed >> trace
+    needs: [allow]
+";
+
+#[test]
+fn an_ability_is_done_step_by_step_and_nothing_else_is() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    let mut server = stage.server();
+    assert!(stage.shell("s1", "./deploy.sh now").unwrap_err().contains("deploy"), "protected without a run");
+    let (run, report) = server.run("s1", "deploy");
+    let message = report["text"].as_str().unwrap();
+    assert!(message.contains("Look for problems") && message.contains("ability_submit"), "{message}");
+    assert_eq!(report["step"]["step"], "review", "{report}");
+    assert_eq!(stage.text("trace").as_deref(), Some("tested\n"), "the script has run");
+
+    // Only what the step grants, and no way out of it.
+    for (tool, input) in [
+        ("Bash", json!({ "command": "ls" })),
+        ("Bash", json!({ "command": "./deploy.sh now" })),
+        ("Bash", json!({ "command": format!("abide approve {run}") })),
+        ("Write", json!({ "file_path": stage.path("project/main.rs"), "content": "x" })),
+        ("Write", json!({ "file_path": stage.path("project/.abide/abilities/deploy.yaml"), "content": "x" })),
+        ("mcp__abide__ability_run", json!({ "ability": "deploy" })),
+        ("mcp__abide__ability_cancel", json!({ "run": run })),
+    ] {
+        stage.may("s1", tool, &input).expect_err(&format!("{tool} {input}"));
+    }
+    stage.may("s1", "Read", &json!({ "file_path": stage.path("project/trace") })).unwrap();
+    assert!(stage.stop("s1").unwrap_err().contains("review"));
+    stage.shell("s2", "ls").expect("another session is not held");
+
+    // It says that it is done; abide looks itself.
+    let report = server.submit("s1", &run, "review", &json!("All is well.")).unwrap();
+    let message = report["structuredContent"]["text"].as_str().unwrap().to_owned();
+    assert!(message.contains("review.md"), "{message}");
+    assert_eq!(report["structuredContent"]["step"]["attempt"], 2, "{report}");
+    std::fs::write(stage.path("project/review.md"), "fine").unwrap();
+    let report = server.submit("s1", &run, "review", &json!("Written.")).unwrap();
+    assert_eq!(report["structuredContent"]["waits_for"]["step"], "allow", "{report}");
+    assert_eq!(stage.text("trace").as_deref(), Some("tested\n"), "nothing is deployed before the yes");
+    stage.stop("s1").expect("a run that waits for a human holds nobody");
+    stage.shell("s1", "ls").expect_err("its tools stay held");
+    stage.shell("s1", &format!("abide approve {run} allow")).expect_err("an agent does not approve");
+
+    let (code, said) = stage.person(&["approve", &run, "allow"]);
+    assert_eq!(code, 0, "{said}");
+    let report = server.status("s1");
+    assert_eq!(report["status"], "completed", "{report}");
+    assert_eq!(stage.text("trace").as_deref(), Some("tested\ndeployed\n"));
+    stage.shell("s1", "ls").expect("the session is free again");
+    stage.stop("s1").unwrap();
+    let (_, log) = stage.person(&["audit", "show", &run]);
+    assert!(log.contains("Bash") && log.contains("denied"), "what was denied is in the log: {log}");
+}
+
+#[test]
+fn without_a_hook_before_the_agent_nothing_is_begun() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    stage.define("note", "description: Note\nsettings: { enforcement: loose }\nsteps:\n  - { id: a, run: echo noted >> trace }\n");
+    let mut server = stage.server();
+    let refused = server.unseen("ability_run", &json!({ "ability": "deploy" }));
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(refused.to_string().contains("abide install"), "{refused}");
+    assert_eq!(stage.text("trace"), None);
+    let loose = server.unseen("ability_run", &json!({ "ability": "note" }));
+    assert_eq!(loose["structuredContent"]["status"], "completed", "{loose}");
+    let (_, runs) = stage.person(&["runs", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&runs).unwrap()["runs"].as_array().unwrap().len(), 1, "{runs}");
+}
+
+#[test]
+fn a_server_that_crashes_loses_nothing_and_frees_nobody() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    let mut server = stage.server();
+    let (run, _) = server.run("s1", "deploy");
+    server.crash();
+    stage.shell("s1", "ls").expect_err("the session is held although nobody drives its run");
+    assert!(stage.stop("s1").unwrap_err().contains("review"));
+    let told = stage.hook("s1", "SessionStart", &json!({ "source": "resume" })).unwrap();
+    assert!(told.contains("review") && told.contains(&run), "{told}");
+    // A terminal has nobody who could do the agent's step.
+    let (code, said) = stage.person(&["resume", &run]);
+    assert!(code != 0 && said.contains("claude/s1"), "{said}");
+
+    let mut server = stage.server();
+    std::fs::write(stage.path("project/review.md"), "fine").unwrap();
+    let report = server.submit("s1", &run, "review", &json!("Written before the crash.")).unwrap();
+    assert_eq!(report["structuredContent"]["waits_for"]["step"], "allow", "{report}");
+    server.crash();
+    assert_eq!(stage.person(&["approve", &run, "allow"]).0, 0);
+    let mut server = stage.server();
+    assert_eq!(server.status("s1")["status"], "completed");
+    assert_eq!(stage.text("trace").as_deref(), Some("tested\ndeployed\n"), "each step once");
+    stage.shell("s1", "ls").unwrap();
+    let (code, said) = stage.person(&["audit", "verify"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn sessions_do_not_touch_each_others_runs() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    let mut server = stage.server();
+    let (one, _) = server.run("s1", "deploy");
+    let (two, _) = server.run("s2", "deploy");
+    assert_ne!(one, two);
+    std::fs::write(stage.path("project/review.md"), "fine").unwrap();
+    let stolen = server.submit("s2", &one, "review", &json!("Done.")).unwrap();
+    assert_eq!(stolen["isError"], true, "{stolen}");
+    assert_eq!(server.status("s1")["step"]["step"], "review");
+    let report = server.submit("s2", &two, "review", &json!("Done.")).unwrap();
+    assert_eq!(report["structuredContent"]["waits_for"]["step"], "allow");
+    assert_eq!(server.status("s1")["run"], one.as_str());
+    assert_eq!(server.status("s2")["run"], two.as_str());
+}
+
+#[test]
+fn a_human_can_always_end_a_run_and_an_agent_by_level() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    stage.define("loose", "description: x\nsettings: { enforcement: loose }\nsteps:\n  - { id: think, agent: default, prompt: Think. }\n");
+    let mut server = stage.server();
+    let (run, _) = server.run("s1", "deploy");
+    server.call("s1", "ability_cancel", &json!({ "run": run })).expect_err("strict");
+    let unseen = server.unseen("ability_cancel", &json!({ "run": run }));
+    assert_eq!(unseen["isError"], true, "nor behind the hook's back: {unseen}");
+    assert_eq!(stage.person(&["cancel", &run]).0, 0);
+    assert_eq!(server.status("s1")["status"], "cancelled");
+    stage.shell("s1", "ls").unwrap();
+    let (run, _) = server.run("s1", "loose");
+    let ended = server.call("s1", "ability_cancel", &json!({ "run": run })).unwrap();
+    assert_eq!(ended["structuredContent"]["status"], "cancelled", "{ended}");
+}
+
+#[test]
+fn a_script_outlives_the_client_that_asked_for_it() {
+    let stage = Stage::new();
+    stage.define(
+        "slow",
+        "description: Slow\nsteps:\n  - { id: a, run: \"echo begun >> trace; sleep 2; echo done >> trace\" }\n  - { id: b, agent: default, prompt: Go on., needs: [a] }\n",
+    );
+    let mut server = stage.server();
+    stage.may("s1", "mcp__abide__ability_run", &json!({ "ability": "slow" })).unwrap();
+    server.ask("tools/call", &json!({ "name": "ability_run", "arguments": { "ability": "slow" } }));
+    let until = Instant::now() + Duration::from_secs(30);
+    let wait_for = |text: &str| {
+        while stage.text("trace").as_deref() != Some(text) {
+            assert!(Instant::now() < until, "{:?}", stage.text("trace"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait_for("begun\n");
+    server.go_away();
+    wait_for("begun\ndone\n");
+    let mut server = stage.server();
+    let report = server.status("s1");
+    assert_eq!(report["step"]["step"], "b", "{report}");
+}
+
+#[test]
+fn an_agent_sees_and_runs_what_is_its_own() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    stage.define(
+        "release",
+        "description: Release\nexclusive_agent: releaser\nsteps:\n  - { id: a, run: \"true\" }\n",
+    );
+    let mut server = stage.server();
+    let list = server.call("s1", "ability_list", &json!({})).unwrap();
+    let list = list["structuredContent"]["abilities"].to_string();
+    assert!(list.contains("deploy") && !list.contains("release"), "{list}");
+    server.call("s1", "ability_run", &json!({ "ability": "release" })).expect_err("the hook");
+    let unseen = server.unseen("ability_run", &json!({ "ability": "release" }));
+    assert_eq!(unseen["isError"], true, "{unseen}");
+    let may = server.call("s1", "ability_agent", &json!({ "agent": "releaser" })).unwrap();
+    assert!(may["structuredContent"]["abilities"].to_string().contains("release"), "{may}");
+    let valid = server.call("s1", "ability_validate", &json!({})).unwrap();
+    assert_eq!(valid["structuredContent"]["valid"], true, "{valid}");
+}
