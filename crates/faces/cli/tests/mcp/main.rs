@@ -85,6 +85,46 @@ fn an_ability_is_done_step_by_step_and_nothing_else_is() {
     assert!(log.contains("Bash") && log.contains("denied"), "what was denied is in the log: {log}");
 }
 
+const ASKS: &str = "description: Ask
+steps:
+  - { id: allow, type: approval, prompt: Deploy? }
+  - { id: deploy, run: echo deployed >> trace, needs: [allow] }
+";
+
+#[test]
+fn a_human_answers_in_the_client_where_it_can_ask() {
+    let stage = Stage::new();
+    stage.define("ask", ASKS);
+    let mut server = stage.server_with(json!({ "action": "accept", "content": { "choice": "Approve" } }));
+    let arguments = json!({ "ability": "ask" });
+    stage.may("s1", "mcp__abide__ability_run", &arguments).unwrap();
+    let call = json!({ "name": "ability_run", "arguments": arguments, "_meta": { "progressToken": "p" } });
+    let report = server.request("tools/call", &call);
+    assert_eq!(report["structuredContent"]["status"], "completed", "{report} {:?}", server.told);
+    assert_eq!(stage.text("trace").as_deref(), Some("deployed\n"));
+    let run = report["structuredContent"]["run"].as_str().unwrap();
+    let (_, log) = stage.person(&["audit", "show", run]);
+    assert!(log.contains("ada"), "the log names who answered: {log}");
+    let told = |method: &str| server.told.iter().any(|message| message["method"] == method);
+    assert!(told("elicitation/create") && told("notifications/progress"), "{:?}", server.told);
+}
+
+#[test]
+fn a_form_that_is_closed_is_no_answer() {
+    for action in ["decline", "cancel"] {
+        let stage = Stage::new();
+        stage.define("ask", ASKS);
+        let mut server = stage.server_with(json!({ "action": action }));
+        let (run, report) = server.run("s1", "ask");
+        assert_eq!(report["waits_for"]["step"], "allow", "{report}");
+        assert_eq!(stage.text("trace"), None);
+        assert_eq!(stage.person(&["reject", &run, "allow"]).0, 0);
+        let report = server.status("s1");
+        assert_eq!(report["status"], "failed", "{report}");
+        assert_eq!(stage.text("trace"), None, "a no is a no");
+    }
+}
+
 #[test]
 fn without_a_hook_before_the_agent_nothing_is_begun() {
     let stage = Stage::new();

@@ -93,8 +93,17 @@ impl Stage {
         self.hook(session, "Stop", &json!({ "stop_hook_active": false }))
     }
 
-    /// Starts a server, as a client does.
+    /// Starts a server, as a client does that cannot ask its user.
     pub(crate) fn server(&self) -> Server<'_> {
+        self.served(None)
+    }
+
+    /// Starts a server, as a client does whose user answers every form like this.
+    pub(crate) fn server_with(&self, form: Value) -> Server<'_> {
+        self.served(Some(form))
+    }
+
+    fn served(&self, form: Option<Value>) -> Server<'_> {
         let mut child = self
             .command(&["mcp"])
             .stdin(Stdio::piped())
@@ -113,9 +122,10 @@ impl Stage {
             }
         });
         let stdin = child.stdin.take();
-        let mut server = Server { stage: self, child, stdin, lines, next: 0 };
+        let capabilities = if form.is_some() { json!({ "elicitation": {} }) } else { json!({}) };
+        let mut server = Server { stage: self, child, stdin, lines, next: 0, form, told: Vec::new() };
         let asked = json!({
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+            "protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": { "name": "test", "version": "1" },
         });
         let answer = server.request("initialize", &asked);
         assert_eq!(answer["serverInfo"]["name"], "abide", "{answer}");
@@ -131,6 +141,10 @@ pub(crate) struct Server<'a> {
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
     next: u64,
+    /// What the user answers to a form.
+    form: Option<Value>,
+    /// What the server asked the user and told about its progress.
+    pub(crate) told: Vec<Value>,
 }
 
 impl Server<'_> {
@@ -155,6 +169,11 @@ impl Server<'_> {
                 assert!(message.get("error").is_none(), "{message}");
                 return message["result"].clone();
             }
+            if message["method"] == "elicitation/create" {
+                let result = self.form.clone().expect("only a client that can is asked");
+                self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+            }
+            self.told.push(message);
         }
     }
 
