@@ -6,7 +6,7 @@ pub use crate::rerun::{Rerun, rerun, secrets_again};
 
 use crate::driver::{Driver, summary};
 use crate::log::{LoadError, Loaded, load, pinned, stored};
-use crate::port::{Clock, Definition, Process, Store, StoreError, Workspace, WorkspaceError};
+use crate::port::{Clock, Definition, Process, Runners, Store, StoreError, Workspace, WorkspaceError};
 use crate::support::{check_rest, check_support};
 use abide_core::definition::check::DEEPEST_WORKFLOW;
 use abide_core::definition::{Ability, Input, InputType};
@@ -215,6 +215,11 @@ pub async fn start<S: Store, P: Process, W: Workspace, C: Clock>(
     begin(driver, prepared).await
 }
 
+/// Refuses a run that would come to a step which none of these runners executes; nothing needs a log for that.
+pub fn can_begin<W: Workspace>(runners: &Runners, workspace: &W, run: &Run) -> Result<(), ServiceError> {
+    check_support(runners, workspace, &run.created.name, &run.ability)
+}
+
 /// Refuses to drive a run on that would come to a step which nothing here executes: it would count as failed.
 pub fn can_go_on<S: Store, P: Process, W: Workspace, C: Clock>(
     driver: &Driver<S, P, W, C>,
@@ -232,7 +237,7 @@ pub async fn begin<S: Store, P: Process, W: Workspace, C: Clock>(
     prepared: Prepared,
 ) -> Result<RunId, ServiceError> {
     let Prepared { run, secrets } = prepared;
-    check_support(&driver.runners, &*driver.workspace, &run.created.name, &run.ability)?;
+    can_begin(&driver.runners, &*driver.workspace, &run)?;
     let events = [Event::Created(Box::new((*run.created).clone()))];
     driver.store.append(run.id.as_str(), 0, None, stored(&events), summary(&run)).await?;
     driver.give_secrets(&run.id, secrets);

@@ -68,7 +68,11 @@ impl Run {
                         Some(at) => InstanceState::Paused(*at),
                         None => InstanceState::Completed,
                     };
-                    self.steps[step].instances[instance].result = result.clone();
+                    let until = self.step(step).repeat.as_ref().filter(|_| again.is_some());
+                    let missing = until.map(|repeat| format!("`{}` does not hold yet", repeat.until.text()));
+                    let entry = &mut self.steps[step].instances[instance];
+                    entry.result = result.clone();
+                    entry.missing = missing.into_iter().collect();
                     self.enter(step, instance, state);
                 }
             }

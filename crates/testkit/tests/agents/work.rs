@@ -3,7 +3,7 @@
 use abide_core::event::StepKey;
 use abide_core::run::{AgentWork, ContextWork, SkillWork, Work};
 use abide_core::value::Value;
-use abide_testkit::play::Play;
+use abide_testkit::play::{Do, Play};
 
 const ABILITY: &str = r#"
 name: review
@@ -52,11 +52,24 @@ fn a_prompt_never_holds_a_secret_and_each_context_is_files_or_a_text() {
         ],
     };
     assert_eq!(work(&play, "review"), Work::Agent(expected));
-    play.happen(&abide_testkit::play::Do::Finish("review", "fine")).unwrap();
+    play.happen(&Do::Finish("review", "fine")).unwrap();
     let inputs = [("token", "•••"), ("module", "core")];
     let inputs = inputs.map(|(name, value)| (name.to_owned(), Value::Text(value.to_owned())));
     assert_eq!(
         work(&play, "notes"),
         Work::Skill(SkillWork { skill: "notes".to_owned(), inputs: inputs.into() })
     );
+}
+
+#[test]
+fn an_agent_is_told_what_the_round_before_did_not_reach() {
+    let ability = "description: x\nsteps:\n  - { id: fix, agent: default, prompt: Fix it., repeat: { until: 'steps.fix.output == \"green\"', max: 3, delay: 1s } }\n";
+    let mut play = Play::start(ability, &[]);
+    let missing = |play: &Play| play.run.steps[0].instances[0].missing.clone();
+    play.happen(&Do::Finish("fix", "red")).unwrap();
+    play.happen(&Do::Wait(1_000)).unwrap();
+    assert_eq!(missing(&play), ["`steps.fix.output == \"green\"` does not hold yet"]);
+    assert_eq!(play.replayed().steps[0].instances[0].missing, missing(&play));
+    play.happen(&Do::Finish("fix", "green")).unwrap();
+    assert!(missing(&play).is_empty() && play.run.is_finished());
 }

@@ -17,8 +17,10 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result
     if arguments.dry_run {
         return dry_run(session, start, arguments.stubs.as_deref());
     }
+    let prepared = runs::prepare(session, start.clone())?;
+    // Before there is a log: a run that cannot begin leaves nothing.
+    runs::can_begin(session, &prepared)?;
     if session.surroundings.terminal && !session.json {
-        let prepared = runs::prepare(session, start.clone())?;
         // A plan that cannot be made is shown where it fails: a step that is never reached does no harm.
         if let Ok(plan) = Plan::of(&prepared.run, &prepared.secrets) {
             session.say(&ui::plan::outline(&plan))?;

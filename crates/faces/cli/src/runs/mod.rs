@@ -18,7 +18,7 @@ pub(crate) use find::{find_run, go_on_after, load_run, summary, text_of};
 pub(crate) use inputs::{given, secrets_given};
 pub(crate) use progress::{Lines, Progress, Told};
 pub(crate) use screen::Screen;
-pub(crate) use start::{called, prepare, start_of};
+pub(crate) use start::{called, can_begin, prepare, start_of};
 pub(crate) use stubs::stubs;
 pub(crate) use workspace::LocalWorkspace;
 
@@ -160,6 +160,8 @@ pub(crate) fn service_failure(error: &ServiceError) -> Failure {
         }
         ServiceError::Load(error) => load_failure(error),
         ServiceError::Store(error) => store_failure(error),
+        ServiceError::Unsupported { .. } => Failure::new(Exit::Refused, error.to_string())
+            .help("an agent in Claude Code, OpenCode or Codex can run it: see `abide install --help`"),
         ServiceError::Inputs(_) => {
             Failure::new(Exit::Usage, error.to_string()).help("give inputs as `-i name=value`")
         }

@@ -7,6 +7,7 @@ use crate::session::{Session, find};
 use crate::{Exit, Failure};
 use abide_catalog::Status;
 use abide_core::plan::Call;
+use abide_engine::port::Runners;
 use abide_engine::service::{self, Prepared, Start};
 use abide_process::LocalProcess;
 use std::sync::Arc;
@@ -53,6 +54,13 @@ pub(crate) fn start_of(
 pub(crate) fn prepare(session: &Session<'_>, start: Start) -> Result<Prepared, Failure> {
     let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
     service::prepare(&workspace, &SystemClock, start).map_err(|error| service_failure(&error))
+}
+
+/// Refuses a run that a terminal cannot bring to its end; nothing is written.
+pub(crate) fn can_begin(session: &Session<'_>, prepared: &Prepared) -> Result<(), Failure> {
+    let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
+    service::can_begin(&Runners::default(), &workspace, &prepared.run)
+        .map_err(|error| service_failure(&error))
 }
 
 /// Makes the runs that steps would call; nothing is written.

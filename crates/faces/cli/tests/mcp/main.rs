@@ -130,6 +130,9 @@ fn without_a_hook_before_the_agent_nothing_is_begun() {
     let stage = Stage::new();
     stage.define("deploy", DEPLOY);
     stage.define("note", "description: Note\nsettings: { enforcement: loose }\nsteps:\n  - { id: a, run: echo noted >> trace }\n");
+    let (code, said) = stage.person(&["run", "deploy"]);
+    assert!(code != 0 && said.contains("abide install"), "nor has a terminal an agent: {said}");
+    assert!(!stage.path("project/.abide/state/log.db").exists(), "a run that cannot begin leaves no log");
     let mut server = stage.server();
     let refused = server.unseen("ability_run", &json!({ "ability": "deploy" }));
     assert_eq!(refused["isError"], true, "{refused}");
