@@ -35,7 +35,7 @@ pub(crate) fn mcp(
     match (&arguments.client, arguments.http) {
         (_, Some(address)) => serve_http(session, shared, address, arguments.key_file.as_deref()),
         (None, None) => hold_the_place(session),
-        (Some(client), None) => serve(session, shared, parse(client)),
+        (Some(client), None) => serve(session, shared, parse(client).filter(is_ours)),
     }
 }
 
@@ -102,6 +102,18 @@ fn hold_the_place(session: &Session<'_>) -> Result<Exit, Failure> {
 fn parse(client: &str) -> Option<Relative> {
     let (process, started) = client.split_once(':')?;
     Some(Relative { process: process.parse().ok()?, started: started.to_owned() })
+}
+
+/// Returns whether a client is the one that started the process which holds this one's place.
+///
+/// Whoever else says so, like an agent in its shell, would take the tickets of the client's hooks and be asked what only its
+/// user may answer.
+fn is_ours(client: &Relative) -> bool {
+    let family = Family::of_this();
+    let [holder, starter, ..] = &family.0[..] else { return false };
+    let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
+    let same = program("self").is_some_and(|own| program(&holder.process.to_string()) == Some(own));
+    same && starter == client
 }
 
 /// Serves until the client is gone, and then until every run can be left.

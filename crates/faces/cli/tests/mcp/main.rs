@@ -85,6 +85,19 @@ fn an_ability_is_done_step_by_step_and_nothing_else_is() {
     assert!(log.contains("Bash") && log.contains("denied"), "what was denied is in the log: {log}");
 }
 
+#[test]
+fn a_server_that_an_agent_starts_itself_serves_nobody() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    stage.shell("s1", "abide mcp").expect_err("a shell line that says so is denied");
+    // One that the gate could not read, like a script of the agent's own.
+    let client = abide_gate::Relative::of(std::process::id()).unwrap();
+    let mut server = stage.server_for(&format!("{}:{}", client.process, client.started));
+    let refused = server.call("s1", "ability_run", &json!({ "ability": "deploy" })).unwrap();
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert_eq!(stage.text("trace"), None);
+}
+
 const ASKS: &str = "description: Ask
 steps:
   - { id: allow, type: approval, prompt: Deploy? }

@@ -95,17 +95,22 @@ impl Stage {
 
     /// Starts a server, as a client does that cannot ask its user.
     pub(crate) fn server(&self) -> Server<'_> {
-        self.served(None)
+        self.served(&["mcp"], None)
+    }
+
+    /// Starts a server that claims to be a client's.
+    pub(crate) fn server_for(&self, client: &str) -> Server<'_> {
+        self.served(&["mcp", "--for", client], None)
     }
 
     /// Starts a server, as a client does whose user answers every form like this.
     pub(crate) fn server_with(&self, form: Value) -> Server<'_> {
-        self.served(Some(form))
+        self.served(&["mcp"], Some(form))
     }
 
-    fn served(&self, form: Option<Value>) -> Server<'_> {
+    fn served(&self, arguments: &[&str], form: Option<Value>) -> Server<'_> {
         let mut child = self
-            .command(&["mcp"])
+            .command(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
