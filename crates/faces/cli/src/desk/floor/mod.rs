@@ -3,21 +3,20 @@
 //! Everything that happens to a run passes through here before anybody is told: the gate's file says which step is
 //! being done at every moment, so that a hook in another process judges by it.
 
+mod bound;
+
 use abide_core::definition::StepType;
 use abide_core::event::{Event, RunId, StepKey};
 use abide_core::run::Run;
 use abide_core::value::Value;
 use abide_core::view::standing::{Asks, Standing};
 use abide_engine::driver::Observer;
-use abide_engine::port::{Answer, Signal, Task, Worker};
-use abide_gate::sessions::{Bound, BoundStep};
-use abide_gate::{Gate, Relative, SessionId};
+use abide_engine::port::{Answer, Signal, Task};
+use abide_gate::sessions::Bound;
+use abide_gate::{Gate, SessionId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{oneshot, watch};
-
-/// How much of a task the gate repeats at every prompt.
-const TASK: usize = 2_000;
 
 /// The runs that this process drives.
 pub(crate) struct Floor {
@@ -326,62 +325,6 @@ impl Attended {
             };
             standing.in_hook || standing.doing.iter().any(own)
         })
-    }
-
-    fn bound_now(&self, id: &RunId) -> Bound {
-        let mut bound = self.bound.clone();
-        if let Some(standing) = self.standings.get(id) {
-            (bound.done, bound.total) = (standing.done, standing.total);
-            bound.ability.clone_from(&standing.ability);
-        }
-        if !self.driven {
-            // Whoever asks must look into the log, since nobody here would tell.
-            bound.driver = Relative { process: 0, started: String::new() };
-        }
-        let waits = |id: String, task: &str| BoundStep {
-            id,
-            step_type: StepType::Approval.word().to_owned(),
-            tools: Some(Vec::new()),
-            task: task.chars().take(TASK).collect(),
-            waits_for_human: true,
-        };
-        if let Some(given) = &self.given {
-            bound.ability.clone_from(&given.ability);
-            bound.step = Some(given.step());
-        } else if let Some((_, asks)) = self.asks() {
-            bound.step = Some(match asks {
-                Asks::Plan => waits("plan".to_owned(), "Approve the plan"),
-                Asks::Question(key, question) => waits(key.to_string(), &question.prompt),
-            });
-        } else if let Some(key) = self.standings.values().find_map(|standing| standing.lost.as_ref()) {
-            bound.step = Some(waits(key.to_string(), "Say what to do with the step that was interrupted"));
-        } else {
-            let own = self.standings.get(id).and_then(|standing| standing.doing.first());
-            bound.step = own.map(|(key, step_type)| BoundStep {
-                id: key.to_string(),
-                step_type: step_type.word().to_owned(),
-                tools: Some(Vec::new()),
-                task: String::new(),
-                waits_for_human: false,
-            });
-        }
-        bound
-    }
-}
-
-impl Given {
-    fn step(&self) -> BoundStep {
-        let step_type = match self.task.worker {
-            Worker::Agent { .. } => StepType::Agent,
-            Worker::Skill { .. } => StepType::Skill,
-        };
-        BoundStep {
-            id: self.task.key.to_string(),
-            step_type: step_type.word().to_owned(),
-            tools: self.task.tools.clone(),
-            task: self.task.prompt.chars().take(TASK).collect(),
-            waits_for_human: false,
-        }
     }
 }
 
