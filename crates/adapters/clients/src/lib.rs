@@ -2,10 +2,12 @@
 //!
 //! What each client needs is said by [`claude`], [`opencode`] and [`codex`] as a list of pieces: a file and what
 //! abide wants in it. [`plan`] compares the pieces with the disk and answers with the changes, [`Plan::apply`] makes them, and
-//! [`inspect`] looks without changing anything. Text is only ever edited by [`abide_formats::edit`].
+//! [`inspect`] looks without changing anything, [`canary`]
+//! says what the client would start, and [`switches`] what keeps it from that. Text is only ever edited by [`abide_formats::edit`].
 #![warn(missing_docs)]
 #![expect(clippy::disallowed_methods, reason = "this adapter reads and writes the files of the clients")]
 
+pub mod canary;
 pub mod claude;
 mod client;
 pub mod codex;
@@ -17,6 +19,7 @@ mod piece;
 pub mod plan;
 mod receipt;
 pub mod side_doors;
+pub mod switches;
 
 pub use client::{Client, Places, Scope};
 pub use file::FileError;

@@ -56,13 +56,29 @@ pub(crate) fn program_of(plugin: &str) -> Option<String> {
     serde_json::from_str(line.strip_suffix(';')?).ok()
 }
 
+/// Returns the version of an installed plugin.
+pub(crate) fn version_of(plugin: &str) -> Option<String> {
+    let line = plugin.lines().find_map(|line| line.strip_prefix("const VERSION = "))?;
+    serde_json::from_str(line.strip_suffix(';')?).ok()
+}
+
+/// The sign that the plugin leaves when it is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// When.
+    pub at: String,
+    /// Which version of it.
+    pub version: Option<String>,
+}
+
 /// Returns when the plugin was last loaded in a project, as it says itself.
-pub fn last_loaded(places: &Places) -> Option<String> {
+pub fn last_loaded(places: &Places) -> Option<Loaded> {
     let project = places.root.to_str()?;
     let name = format!("{}.json", &digest(project)[..32]);
     let sign = file::read(&places.state_home.as_ref()?.join("abide/opencode").join(name)).ok()??;
     let sign: Json = serde_json::from_str(&sign).ok()?;
-    sign["loaded"].as_str().map(str::to_owned)
+    let at = sign["loaded"].as_str()?.to_owned();
+    Some(Loaded { at, version: sign["version"].as_str().map(str::to_owned) })
 }
 
 fn is_our_server(found: &Json) -> bool {
@@ -82,5 +98,6 @@ mod tests {
         let path = "/opt/a \"b\"\\/abide";
         assert_eq!(program_of(&plugin(path)).as_deref(), Some(path));
         assert_eq!(program_of(PLUGIN), None);
+        assert_eq!(version_of(PLUGIN).as_deref(), Some(env!("CARGO_PKG_VERSION")));
     }
 }

@@ -7,6 +7,7 @@
 //! - [`index`]: what the definitions of a project say to the gate, compiled.
 //! - [`triggers`]: what in a message suggests an ability, and when a session was last told so.
 //! - [`verdicts`]: what the gate answered, noted for the log.
+//! - [`heard`]: when a client last asked.
 //! - [`tickets`]: how the hook that sees an agent start an ability, and knows the session, meets the server that starts it and
 //!   does not.
 //!
@@ -17,6 +18,7 @@
 
 mod family;
 mod files;
+pub mod heard;
 pub mod index;
 pub mod sessions;
 pub mod tickets;

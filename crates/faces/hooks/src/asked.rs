@@ -16,6 +16,8 @@ pub struct Asked {
     pub agent: Option<String>,
     /// Where the session works.
     pub folder: Option<String>,
+    /// The version of the plugin that asks, if one does.
+    pub plugin: Option<String>,
     /// What is about to happen or has happened.
     pub moment: Moment,
 }
@@ -103,6 +105,7 @@ pub fn read(text: &str, event: Option<&str>) -> Result<Asked, BadQuestion> {
         sub_agent: text_of(&json, "agent_id"),
         agent: text_of(&json, "agent_type"),
         folder: text_of(&json, "cwd"),
+        plugin: text_of(&json, "plugin_version"),
         moment,
     })
 }

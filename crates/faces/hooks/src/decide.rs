@@ -235,7 +235,14 @@ mod tests {
     }
 
     fn asked(moment: Moment) -> Asked {
-        Asked { session: "s".into(), sub_agent: None, agent: None, folder: Some("/p".into()), moment }
+        Asked {
+            session: "s".into(),
+            sub_agent: None,
+            agent: None,
+            folder: Some("/p".into()),
+            plugin: None,
+            moment,
+        }
     }
 
     fn uses(tool: &str, key: &str, value: &str) -> Use {

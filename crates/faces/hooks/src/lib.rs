@@ -8,4 +8,5 @@
 pub mod answer;
 pub mod asked;
 pub mod decide;
+pub mod plugin;
 pub mod suggest;

@@ -9,11 +9,13 @@ use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
 use abide_core::event::VerdictAnswer;
 use abide_core::policy::{Client, Files, OwnTool, Situation};
+use abide_gate::heard::Heard;
 use abide_gate::tickets::{Ticket, canonical};
 use abide_gate::{Family, Gate, SessionId};
 use abide_hooks::answer::{Answer, Spoken};
 use abide_hooks::asked::{self, Asked, LARGEST, Moment};
 use abide_hooks::decide::{Given, Note, decide};
+use abide_hooks::plugin::misfit;
 use std::io::Read;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -95,8 +97,16 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
         );
     };
     let now = now();
+    if let Some(line) = asked.plugin.as_deref().and_then(|plugin| misfit(plugin, env!("CARGO_PKG_VERSION"))) {
+        return of_a_misfit(surroundings, client, &asked.moment, line);
+    }
     let session = SessionId::new(client, asked.session.clone());
     let situation = situation(surroundings, &gate, &session, &asked, now);
+    if let Moment::Start { .. } = asked.moment {
+        let heard = Heard { at: milliseconds(now), version: env!("CARGO_PKG_VERSION").to_owned() };
+        // Only `abide doctor` asks for it.
+        let _ = gate.hear(client, Path::new(&situation.place.root), &heard);
+    }
     let mut decision = decide(client, &asked, &situation, &Disk);
     if decision.answer == Answer::Silence
         && let Some(text) = suggested(surroundings, &gate, &session, &asked, &situation, now)
@@ -148,6 +158,17 @@ fn keep(
         Some(active) => gate.note(&active.run, &note),
         None => gate.note_outside(&note),
     };
+}
+
+/// Answers a plugin that does not fit: no tool, and everything else with the reason.
+fn of_a_misfit(surroundings: &Surroundings, client: Client, moment: &Moment, line: String) -> Spoken {
+    match moment {
+        Moment::BeforeTool(_) | Moment::Permission(_) => {
+            note_failure(surroundings, client, &line);
+            refused(&line)
+        }
+        _ => Answer::Tell(line).spoken(client, moment),
+    }
 }
 
 /// Notes a denial of something that could not be understood.

@@ -37,7 +37,10 @@ fn it_goes_in_and_comes_out_and_doctor_knows() {
         let program = Path::new(env!("CARGO_BIN_EXE_abide")).canonicalize().unwrap();
         assert!(text.contains(program.to_str().unwrap()), "{text}");
         let found = doctor(&project, client);
-        assert!(found[0].1.contains("abide is in"), "{found:?}");
+        assert!(
+            found[0].1.contains("abide is in") && found[0].1.contains("denies a canary call"),
+            "{found:?}"
+        );
         assert!(
             found[1..]
                 .iter()

@@ -169,3 +169,23 @@ fn the_start_of_an_ability_leaves_a_ticket_for_its_client_alone() {
     let ticket = take(&Relative::of(std::process::id()).unwrap()).unwrap();
     assert_eq!((ticket.client.as_str(), ticket.session.as_str()), ("claude", "s1"));
 }
+
+#[test]
+fn a_plugin_of_another_version_uses_no_tool_and_says_why() {
+    let stage = Stage::new();
+    let ask = |version: &str, event: &str| {
+        let question = serde_json::json!({
+            "session_id": "s1", "cwd": stage.path("project"), "hook_event_name": event, "plugin_version": version,
+            "tool_name": "read", "tool_input": { "filePath": "a.rs" }, "prompt": "hello",
+        });
+        stage.hook_of("opencode", &question.to_string())
+    };
+    answer(&ask(env!("CARGO_PKG_VERSION"), "PreToolUse")).unwrap();
+    let denied = answer(&ask("7.0.0", "PreToolUse")).unwrap_err();
+    assert_eq!(denied.lines().count(), 1);
+    assert!(denied.starts_with("abide: the plugin is 7.0.0 and abide is "), "{denied}");
+    let told = ask("7.0.0", "UserPromptSubmit");
+    assert!(
+        told.status.success() && String::from_utf8_lossy(&told.stdout).contains("abide install opencode")
+    );
+}

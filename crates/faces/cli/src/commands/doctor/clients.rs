@@ -1,21 +1,18 @@
-//! Which clients are here, whether the gate is in them, and what it cannot stop there.
-//!
-//! This reads files. That a call is really denied can only be proved by one: such a canary belongs after the check of
-//! the files in [`of_client`], and until a client has answered it, nothing here says that the gate holds.
+//! Which clients are here, whether the gate is in them and holds, and what it cannot stop there.
 
-use super::{Check, Outcome, on_path};
+use super::{Check, Outcome, canary, on_path};
 use crate::commands::install::{binary, places};
-use crate::runs;
+use crate::gate::gate;
 use crate::session::Session;
+use crate::ui::moment::moment;
+use abide_clients::canary::before_tool;
 use abide_clients::inspect::{Gate, inspect};
+use abide_clients::switches::switched_off;
 use abide_clients::{Client, Places, Scope, Target, opencode, side_doors};
-use abide_engine::port::{Line, Process as _, Signal, Spec, Stream};
-use abide_process::LocalProcess;
+use abide_core::event::Timestamp;
+use abide_hooks::plugin::misfit;
+use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-
-/// How long another abide may take to say its version, in milliseconds.
-const PATIENCE: u64 = 5000;
 
 pub(super) fn clients(session: &Session<'_>) -> Vec<Check> {
     let places = places(session);
@@ -39,7 +36,7 @@ fn of_client(session: &Session<'_>, client: Client, places: &Places, binary: &Pa
         match inspect(&target) {
             // No home is no place to look at.
             Ok(Gate::Absent) | Err(abide_clients::Error::NoHome) => {}
-            Ok(Gate::Installed) => checks.push(installed(&target)),
+            Ok(Gate::Installed) => checks.push(installed(session, &target)),
             Ok(Gate::Different { files, program }) => {
                 let files: Vec<String> = files.iter().map(|file| session.place.shown(file)).collect();
                 checks.push(Check {
@@ -54,6 +51,8 @@ fn of_client(session: &Session<'_>, client: Client, places: &Places, binary: &Pa
                     ),
                     help: Some(format!("`{}` puts that right", command(client, scope))),
                 });
+                // What is there may still hold, or be the reason why nothing works.
+                checks.extend(proved(session, &target).err().map(|why| broken(&target, why)));
             }
             Err(error) => checks.push(Check {
                 what: client.word(),
@@ -66,6 +65,7 @@ fn of_client(session: &Session<'_>, client: Client, places: &Places, binary: &Pa
     if checks.is_empty() {
         return missing(session, client, places).into_iter().collect();
     }
+    checks.extend(too_old(session, client));
     checks.extend(side_doors::of(client).iter().map(|door| Check {
         what: client.word(),
         result: Outcome::Worth,
@@ -75,24 +75,96 @@ fn of_client(session: &Session<'_>, client: Client, places: &Places, binary: &Pa
     checks
 }
 
-fn installed(target: &Target<'_>) -> Check {
+fn installed(session: &Session<'_>, target: &Target<'_>) -> Check {
     let Target { client, scope, places, .. } = target;
-    let found = format!("abide is in {} for the {}", client.name(), scope.word());
+    if let Err(why) = proved(session, target) {
+        return broken(target, why);
+    }
+    let found = format!("abide is in {} for the {}, and denies a canary call", client.name(), scope.word());
     let mut check = Check { what: client.word(), result: Outcome::Good, found, help: None };
-    if *client == Client::OpenCode {
-        match opencode::last_loaded(places) {
-            Some(moment) => {
-                check.found = format!("{}; its plugin was last loaded here at {moment}", check.found);
-            }
-            None => {
+    let switches = switched_off(target).unwrap_or_default();
+    if let Some(switch) = switches.iter().max_by_key(|switch| switch.certain) {
+        check.result = if switch.certain { Outcome::Bad } else { Outcome::Worth };
+        let place = session.place.shown(&switch.path);
+        // Writing to a string cannot fail.
+        let _ = write!(check.found, ", but {} (in {place})", switch.what);
+        check.help = Some("until that is changed, it may not ask abide at all".to_owned());
+        return check;
+    }
+    match asked_last(session, *client, places) {
+        Some(Sign { at, version }) => {
+            let _ = write!(check.found, "; it last asked here at {at}");
+            if let Some(version) =
+                version.filter(|version| misfit(version, env!("CARGO_PKG_VERSION")).is_some())
+            {
                 check.result = Outcome::Worth;
-                check.found += ", but its plugin was never loaded in this project";
-                check.help =
-                    Some("start OpenCode here once: it says nothing when it cannot load a plugin".to_owned());
+                let _ = write!(check.found, ", as abide {version}");
+                check.help = Some(format!("start {} again, so that it uses this one", client.name()));
             }
+        }
+        None => {
+            check.result = Outcome::Worth;
+            check.found += ", but has not asked here yet";
+            check.help =
+                Some(format!("start {} here once: it says nothing when it skips its hooks", client.name()));
         }
     }
     check
+}
+
+/// A sign that a client asks.
+struct Sign {
+    at: String,
+    version: Option<String>,
+}
+
+/// Returns when a client last began a session in this project, and asked.
+fn asked_last(session: &Session<'_>, client: Client, places: &Places) -> Option<Sign> {
+    let client = match client {
+        Client::OpenCode => {
+            let loaded = opencode::last_loaded(places)?;
+            return Some(Sign { at: loaded.at, version: loaded.version });
+        }
+        Client::Claude => abide_core::policy::Client::ClaudeCode,
+        Client::Codex => abide_core::policy::Client::Codex,
+    };
+    let heard = gate(session.surroundings)?.heard(client, &places.root).ok()??;
+    Some(Sign { at: moment(Timestamp(heard.at)), version: Some(heard.version) })
+}
+
+/// Proves that what the client starts denies what it must.
+fn proved(session: &Session<'_>, target: &Target<'_>) -> Result<(), String> {
+    match before_tool(target) {
+        Ok(Some(hook)) => canary::prove(session, target, &hook),
+        Ok(None) => Err(format!("{} has no hook of abide before its tools", target.client.name())),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn broken(target: &Target<'_>, why: String) -> Check {
+    Check {
+        what: target.client.word(),
+        result: Outcome::Bad,
+        found: why,
+        help: Some(format!("`{}` puts abide in again", command(target.client, target.scope))),
+    }
+}
+
+/// The first Claude Code that can be told to deny when a hook fails.
+const CLOSES: [u64; 3] = [2, 1, 295];
+
+/// Returns a note about a client that lets tools through when abide fails.
+fn too_old(session: &Session<'_>, client: Client) -> Option<Check> {
+    let program = on_path(session, client.word()).filter(|_| client == Client::Claude)?;
+    let version = version(session, &program)?;
+    let numbers: Vec<u64> =
+        version.split([' ', '.']).map_while(|part| part.parse().ok()).take(CLOSES.len()).collect();
+    (numbers.len() == CLOSES.len() && numbers[..] < CLOSES[..]).then(|| Check {
+        what: client.word(),
+        result: Outcome::Worth,
+        found: format!("{} {version} lets tools through when abide fails or is missing", client.name()),
+        help: Some(format!("version {} or newer denies them", CLOSES.map(|part| part.to_string()).join("."))),
+    })
 }
 
 /// Returns a note about a client that is here without abide in it.
@@ -129,29 +201,17 @@ fn starts(session: &Session<'_>, program: &Path) -> String {
 }
 
 fn version(session: &Session<'_>, program: &Path) -> Option<String> {
-    let written = Arc::new(Mutex::new(Vec::new()));
-    let sink = |line: Line| {
-        let written = Arc::clone(&written);
-        async move {
-            let mut written = written.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            // One short line is expected.
-            if line.stream == Stream::Stdout && written.len() < 256 {
-                written.extend(line.bytes);
-            }
-        }
-    };
-    let spec = Spec {
-        program: program.to_str()?.to_owned(),
-        arguments: vec!["--version".to_owned()],
-        folder: session.place.start.clone(),
-        variables: Vec::new(),
-        without: Vec::new(),
-        longest: Some(PATIENCE),
-        mark: format!("doctor-{}", std::process::id()),
-    };
-    let process = LocalProcess::new();
-    runs::block_on(process.run(spec, std::future::pending::<Signal>, sink)).ok()?.ok()?;
-    let written = written.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let text = String::from_utf8_lossy(&written);
-    text.lines().next().map(|line| line.chars().take(80).collect()).filter(|line: &String| !line.is_empty())
+    let ended = canary::run(
+        session,
+        program.to_str()?,
+        vec!["--version".to_owned()],
+        &session.place.start,
+        Vec::new(),
+    )?;
+    ended
+        .out
+        .lines()
+        .next()
+        .map(|line| line.chars().take(80).collect())
+        .filter(|line: &String| !line.is_empty())
 }

@@ -1,6 +1,7 @@
 //! `abide doctor`: whether abide can work here, and what to do where it cannot.
 #![expect(clippy::disallowed_methods, reason = "looking at the machine is what this command is for")]
 
+mod canary;
 mod clients;
 
 use crate::session::Session;
