@@ -18,6 +18,8 @@ pub(crate) const MOST_UNREADABLE: usize = 100;
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
 /// How long a question of a call waits for a client that has to come back with the answer.
 pub(crate) const PARKED: Duration = Duration::from_hours(1);
+/// How often at most a client is told of the progress of a call.
+pub(crate) const PACE: Duration = Duration::from_millis(50);
 /// How many resources are listed in one page, and in all.
 pub(crate) const PAGE: usize = 100;
 pub(crate) const MOST_RESOURCES: usize = 10_000;

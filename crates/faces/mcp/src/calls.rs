@@ -5,10 +5,10 @@
 //! is told and decides. Start at [`Calls::answer`].
 
 use crate::arguments::Arguments;
-use crate::bounds::{GRACE, MOST_CALLS, MOST_RUNS, PARKED, bounded};
+use crate::bounds::{GRACE, MOST_CALLS, MOST_RUNS, PACE, PARKED, bounded};
 use crate::desk::{Caller, Cancellation, Desk, Question, Report, Said, Start, Submission};
 use crate::question;
-use crate::talk::{Line, Word};
+use crate::talk::{Ask, Heard, Line, Progress};
 use crate::tools::Own;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock, ElicitResult,
@@ -21,8 +21,9 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -41,9 +42,9 @@ pub(crate) struct Calls<D> {
 /// A call under way. When it is dropped, nobody listens any more, and its questions are without an answer.
 struct Underway {
     task: JoinHandle<Report>,
-    words: mpsc::Receiver<Word>,
+    heard: Heard,
     cancelled: CancellationToken,
-    asked: BTreeMap<String, (Question, oneshot::Sender<Said>)>,
+    asked: BTreeMap<String, Ask>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -109,10 +110,10 @@ impl<D: Desk> Calls<D> {
         })?;
         let cancelled = CancellationToken::new();
         let can_ask = question::can_ask(context.client_capabilities().as_ref());
-        let (line, words) = Line::new(cancelled.clone(), can_ask);
+        let (line, heard) = Line::new(cancelled.clone(), can_ask);
         let desk = self.desk.clone();
         let task = self.tasks.spawn(async move { call(&*desk, tool, arguments, given, caller, &line).await });
-        Ok(Underway { task, words, cancelled, asked: BTreeMap::new(), _room: room })
+        Ok(Underway { task, heard, cancelled, asked: BTreeMap::new(), _room: room })
     }
 
     /// Passes on what a call says until it is over, or has a question that the client must come back for.
@@ -123,23 +124,32 @@ impl<D: Desk> Calls<D> {
     ) -> Attended {
         let modern =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        // When the progress that was heard is told. One that the result follows at once is not: a client that gets both
+        // together may look at them in the other order.
+        let mut due: Option<Instant> = None;
         loop {
             let listening = !underway.cancelled.is_cancelled();
             tokio::select! {
                 biased;
                 () = context.ct.cancelled(), if listening => underway.cancelled.cancel(),
                 () = self.gone.cancelled(), if listening => underway.cancelled.cancel(),
-                Some(word) = underway.words.recv() => match word {
-                    Word::Progress { done, total, message } => progress(context, done, total, message).await,
-                    Word::Question { question, answer } if modern => {
-                        underway.asked.insert(format!("question-{}", underway.asked.len() + 1), (question, answer));
-                        return Attended::Asks(self.park(underway));
-                    }
-                    Word::Question { question, answer } => ask(context, question, answer).await,
-                },
                 report = &mut underway.task => return Attended::Over(report.unwrap_or_else(|error| {
                     Report::failure(format!("abide failed while it worked on this: {error}"))
                 })),
+                Some((question, answer)) = underway.heard.questions.recv() => {
+                    if !modern {
+                        ask(context, question, answer).await;
+                        continue;
+                    }
+                    underway.asked.insert("question".to_owned(), (question, answer));
+                    return Attended::Asks(self.park(underway));
+                }
+                Ok(()) = underway.heard.progress.changed(), if due.is_none() => due = Some(Instant::now() + PACE),
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                    due = None;
+                    let told = underway.heard.progress.borrow_and_update().clone();
+                    progress(context, told).await;
+                }
             }
         }
     }
@@ -251,10 +261,11 @@ fn resume(mut underway: Underway, mut responses: InputResponses) -> Underway {
     underway
 }
 
-async fn progress(context: &RequestContext<RoleServer>, done: f64, total: u64, message: String) {
+async fn progress(context: &RequestContext<RoleServer>, told: Progress) {
     let Some(token) = context.meta.get_progress_token() else { return };
     #[expect(clippy::cast_precision_loss, reason = "a number of steps is small")]
-    let told = ProgressNotificationParam::new(token, done).with_total(total as f64).with_message(message);
+    let total = told.total as f64;
+    let told = ProgressNotificationParam::new(token, told.done).with_total(total).with_message(told.message);
     // A client that is not there any more is noticed elsewhere.
     let _ = context.peer.notify_progress(told).await;
 }

@@ -1,55 +1,70 @@
 //! The way from a call that is under way back to the request that waits for it.
 //!
-//! A desk works in a task of its own, which goes on when a request is cancelled or is answered with a question; what it
-//! says travels as [`Word`]s to whoever attends to the call.
+//! A desk works in a task of its own, which goes on when a request is cancelled or is answered with a question. Whoever attends
+//! to the call hears its questions one by one, and of its progress always the latest.
 
 use crate::desk::{Boxed, Question, Said, Talk};
-use std::sync::Mutex;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-/// How many words may wait; a client that reads slowly misses some of the progress.
-const WAITING: usize = 64;
+/// How many questions may wait to be put.
+const WAITING: usize = 16;
+/// The longest message about progress, in characters.
+const LONGEST: usize = 500;
 
-/// What a desk says while a call is under way.
-#[derive(Debug)]
-pub(crate) enum Word {
-    Progress { done: f64, total: u64, message: String },
-    Question { question: Question, answer: oneshot::Sender<Said> },
+/// A question, and where its answer goes.
+pub(crate) type Ask = (Question, oneshot::Sender<Said>);
+
+/// How far a call is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Progress {
+    /// What the desk said.
+    step: u64,
+    /// The same as a number that grows with every message, as the protocol wants it.
+    pub(crate) done: f64,
+    pub(crate) total: u64,
+    pub(crate) message: String,
 }
 
 /// The desk's end.
 #[derive(Debug)]
 pub(crate) struct Line {
-    words: mpsc::Sender<Word>,
+    questions: mpsc::Sender<Ask>,
+    progress: watch::Sender<Progress>,
     cancelled: CancellationToken,
     can_ask: bool,
-    /// How far the call was said to be.
-    done: Mutex<f64>,
+}
+
+/// The other end.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    pub(crate) questions: mpsc::Receiver<Ask>,
+    pub(crate) progress: watch::Receiver<Progress>,
 }
 
 impl Line {
     /// Returns the two ends of a line.
-    pub(crate) fn new(cancelled: CancellationToken, can_ask: bool) -> (Self, mpsc::Receiver<Word>) {
-        let (words, heard) = mpsc::channel(WAITING);
-        (Self { words, cancelled, can_ask, done: Mutex::new(-1.0) }, heard)
+    pub(crate) fn new(cancelled: CancellationToken, can_ask: bool) -> (Self, Heard) {
+        let (questions, asked) = mpsc::channel(WAITING);
+        let (progress, told) = watch::channel(Progress { done: -1.0, ..Progress::default() });
+        (Self { questions, progress, cancelled, can_ask }, Heard { questions: asked, progress: told })
     }
 }
 
 impl Talk for Line {
     fn progress(&self, done: u64, total: u64, message: &str) {
-        #[expect(clippy::cast_precision_loss, reason = "a number of steps is small")]
-        let mut done = done as f64;
-        {
-            // Nothing is done while it is held that could panic.
-            let mut last = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            // The protocol wants a number that grows, though the same step may have more to say.
-            if done <= *last {
-                done = *last + 0.001;
+        self.progress.send_if_modified(|last| {
+            let message: String = message.chars().take(LONGEST).collect();
+            if last.step == done && last.message == message {
+                return false;
             }
-            *last = done;
-        }
-        let _ = self.words.try_send(Word::Progress { done, total, message: message.to_owned() });
+            #[expect(clippy::cast_precision_loss, reason = "a number of steps is small")]
+            let counted = done as f64;
+            // The same step may have more to say.
+            let done_so_far = if counted > last.done { counted } else { last.done + 0.001 };
+            *last = Progress { step: done, done: done_so_far, total, message };
+            true
+        });
     }
 
     fn ask(&self, question: Question) -> Boxed<'_, Said> {
@@ -61,7 +76,7 @@ impl Talk for Line {
             let asked = async {
                 let (answer, said) = oneshot::channel();
                 let nobody = || Said::NoAnswer("the client is not there any more".to_owned());
-                if self.words.send(Word::Question { question, answer }).await.is_err() {
+                if self.questions.send((question, answer)).await.is_err() {
                     return nobody();
                 }
                 said.await.unwrap_or_else(|_| nobody())

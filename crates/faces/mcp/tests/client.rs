@@ -277,13 +277,10 @@ async fn progress_grows_and_arrives_before_the_result() {
     let user = User::default();
     let (client, server) = connect(&Scripted::new(), user.clone(), handshake()).await;
     answer(&client, run("steps")).await;
-    let told = user.progress.lock().unwrap().clone();
-    let messages: Vec<_> = told.iter().map(|told| told.message.as_deref().unwrap()).collect();
-    assert_eq!(messages, ["test", "build", "build: half", "deploy"]);
-    assert!(told.windows(2).all(|pair| pair[0].progress < pair[1].progress), "{told:?}");
-    assert_eq!(told[3].total, Some(3.0));
-    // A desk that talks without end neither blocks nor fills the memory.
+    user.heard_progress();
+    // A desk that talks without end neither blocks nor is repeated word by word.
     assert_eq!(text(&answer(&client, run("flood")).await), "flooded");
+    assert!(user.progress.lock().unwrap().len() < 1_000);
     leave(client, server).await;
 }
 

@@ -110,9 +110,7 @@ async fn a_client_over_http_is_served_as_one_over_pipes() {
     assert_eq!(text(&answer(&client, call("ability_list", &json!({}))).await), "deploy: puts it out");
     assert_eq!(text(&answer(&client, run("approve")).await), "chosen approve Some(\"go\")");
     assert_eq!(text(&answer(&client, run("steps")).await), "3 steps");
-    let told =
-        user.progress.lock().unwrap().iter().map(|told| told.message.clone().unwrap()).collect::<Vec<_>>();
-    assert_eq!(told, ["test", "build", "build: half", "deploy"]);
+    user.heard_progress();
     desk.change.notify_one();
     timeout(LONG, user.changed.notified()).await.expect("the client must hear that the list has changed");
 
@@ -194,6 +192,13 @@ async fn a_web_page_does_not_get_in() {
     ] {
         let (status, heard) = served.raw(&head, &initialize()).await;
         assert_eq!(status, expected, "{head}: {heard}");
+    }
+    served.end().await;
+    // Where none is named, none gets in.
+    let served = Served::start(&desk, Options::default()).await;
+    for origin in ["http://evil.example", "https://tools.example:443", "http://localhost", "null"] {
+        let (status, heard) = served.raw(&served.head(&format!("\r\nOrigin: {origin}")), &initialize()).await;
+        assert_eq!(status, 403, "{origin}: {heard}");
     }
     assert_eq!(desk.heard(), Vec::<Value>::new());
     served.end().await;

@@ -12,6 +12,7 @@ mod broken;
 mod codex_only;
 mod doors;
 mod outside;
+mod sdk;
 mod seat;
 mod stage;
 

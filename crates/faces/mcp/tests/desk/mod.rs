@@ -96,10 +96,14 @@ impl Desk for Scripted {
                 report(&format!("{one:?} {other:?}"), json!({}))
             }
             "steps" => {
-                for (done, message) in [(0, "test"), (1, "build"), (1, "build: half"), (2, "deploy")] {
+                for (done, message) in
+                    [(0, "test"), (1, "build"), (1, "build: half"), (1, "build: half"), (2, "deploy")]
+                {
                     talk.progress(done, 3, message);
-                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    tokio::time::sleep(Duration::from_millis(200)).await;
                 }
+                // Too late to be told before the result.
+                talk.progress(3, 3, "over");
                 report("3 steps", json!({ "steps": 3 }))
             }
             "flood" => {

@@ -27,6 +27,22 @@ pub struct User {
     pub changed: Arc<tokio::sync::Notify>,
 }
 
+impl User {
+    /// Holds what was heard of the progress of `steps` against what the desk said.
+    pub fn heard_progress(&self) {
+        let told = self.progress.lock().unwrap().clone();
+        let mut said = ["test", "build", "build: half", "deploy"].iter();
+        // On a busy machine one may be told in place of two, but in their order, and never one that comes with the result.
+        for told in &told {
+            let message = told.message.as_deref().unwrap();
+            assert!(said.any(|said| *said == message), "{message}: {told:?}");
+            assert_eq!(told.total, Some(3.0));
+        }
+        assert!(told.len() >= 2, "{told:?}");
+        assert!(told.windows(2).all(|pair| pair[0].progress < pair[1].progress), "{told:?}");
+    }
+}
+
 impl ClientHandler for User {
     fn get_info(&self) -> ClientConfig {
         let mut can = ClientCapabilities::default();
