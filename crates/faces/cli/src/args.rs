@@ -3,10 +3,12 @@
 mod audit;
 mod gate;
 mod install;
+mod model;
 
 pub use audit::{AuditArguments, AuditCommand};
 pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
+pub use model::{ModelArguments, ModelCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -88,6 +90,8 @@ pub enum Command {
     Uninstall(ClientArguments),
     /// Check that abide can work here, and that it is in the clients
     Doctor,
+    /// See which models can be asked, and whether they answer
+    Model(ModelArguments),
     /// Show what a run would do, without doing any of it
     Plan(PlanArguments),
     /// Run an ability

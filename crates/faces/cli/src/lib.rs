@@ -10,6 +10,7 @@ mod desk;
 mod exit;
 mod failure;
 mod gate;
+mod models;
 pub mod reference;
 mod runs;
 mod session;
@@ -75,6 +76,7 @@ fn run(
         Command::Install(arguments) => commands::install(&mut session, arguments),
         Command::Uninstall(arguments) => commands::uninstall(&mut session, arguments),
         Command::Doctor => commands::doctor(&mut session),
+        Command::Model(arguments) => commands::model(&mut session, arguments),
         Command::Plan(arguments) => commands::plan(&mut session, arguments),
         Command::Run(arguments) => commands::run(&mut session, arguments),
         Command::Rerun(arguments) => commands::rerun(&mut session, arguments),

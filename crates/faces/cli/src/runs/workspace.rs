@@ -36,7 +36,30 @@ impl LocalWorkspace {
         }
     }
 
-    async fn secret_of_command(&self, name: &str, command: &str) -> Result<String, WorkspaceError> {
+    /// Reads a secret from its source; `what` says in messages which one it is.
+    pub(crate) async fn secret_from(
+        &self,
+        what: &str,
+        source: &SecretSource,
+    ) -> Result<String, WorkspaceError> {
+        match source {
+            SecretSource::Env(variable) => {
+                let found = self.variables.iter().find(|(known, _)| known == variable);
+                found.map(|(_, value)| value.clone()).ok_or_else(|| {
+                    wrong(format!("{what} comes from the environment variable {variable}, which is not set"))
+                })
+            }
+            SecretSource::File(file) => {
+                let path = self.place.resolve(file);
+                let text = std::fs::read_to_string(&path)
+                    .map_err(|error| wrong(format!("{what} comes from {}: {error}", path.display())))?;
+                Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+            }
+            SecretSource::Command(command) => self.secret_of_command(what, command).await,
+        }
+    }
+
+    async fn secret_of_command(&self, what: &str, command: &str) -> Result<String, WorkspaceError> {
         let output = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&output);
         let sink = move |line: Line| {
@@ -55,18 +78,18 @@ impl LocalWorkspace {
             variables: Vec::new(),
             without: Vec::new(),
             longest: Some(SECRET_COMMAND),
-            mark: format!("secret/{name}/{}", std::process::id()),
+            mark: format!("secret/{}/{}", what.replace(' ', "-"), std::process::id()),
         };
         match self.process.run(spec, std::future::pending::<Signal>, sink).await {
             Ok(Ending::Exited(0)) => {
                 let bytes = output.lock().map(|kept| kept.clone()).unwrap_or_default();
                 let text = String::from_utf8(bytes)
-                    .map_err(|_| wrong(format!("the command of the secret `{name}` does not print text")))?;
+                    .map_err(|_| wrong(format!("the command of {what} does not print text")))?;
                 Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
             }
             // What it printed may be half of a secret: it is not shown.
-            Ok(_) => Err(wrong(format!("the command of the secret `{name}` failed"))),
-            Err(error) => Err(wrong(format!("the secret `{name}`: {error}"))),
+            Ok(_) => Err(wrong(format!("the command of {what} failed"))),
+            Err(error) => Err(wrong(format!("{what}: {error}"))),
         }
     }
 }
@@ -126,24 +149,9 @@ impl Workspace for LocalWorkspace {
 
     async fn secret(&self, name: &str) -> Result<String, WorkspaceError> {
         let source = self.configuration.config.secrets.iter().find(|(known, _)| known.as_str() == name);
-        match source.map(|(_, source)| &source.value) {
+        match source {
             None => Err(wrong(format!("the secret `{name}` has no source"))),
-            Some(SecretSource::Env(variable)) => {
-                let found = self.variables.iter().find(|(known, _)| known == variable);
-                found.map(|(_, value)| value.clone()).ok_or_else(|| {
-                    wrong(format!(
-                        "the secret `{name}` comes from the environment variable {variable}, which is not set"
-                    ))
-                })
-            }
-            Some(SecretSource::File(file)) => {
-                let path = self.place.resolve(file);
-                let text = std::fs::read_to_string(&path).map_err(|error| {
-                    wrong(format!("the secret `{name}` comes from {}: {error}", path.display()))
-                })?;
-                Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
-            }
-            Some(SecretSource::Command(command)) => self.secret_of_command(name, command).await,
+            Some((_, source)) => self.secret_from(&format!("the secret `{name}`"), source).await,
         }
     }
 

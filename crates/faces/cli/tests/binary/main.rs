@@ -14,6 +14,7 @@ mod init;
 mod install;
 mod listing;
 mod memory;
+mod models;
 mod output;
 mod places;
 mod precedence;

@@ -3,6 +3,7 @@
 
 mod canary;
 mod clients;
+mod models;
 
 use crate::session::Session;
 use crate::ui::Ink;
@@ -79,6 +80,7 @@ fn checks(session: &Session<'_>) -> Vec<Check> {
     checks.push(configuration(session));
     checks.push(abilities(session));
     checks.push(agents(session));
+    checks.extend(models::models(session));
     checks.extend(clients::clients(session));
     checks
 }
