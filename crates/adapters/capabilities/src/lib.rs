@@ -9,17 +9,21 @@ mod file_system;
 mod function;
 mod memory_files;
 mod noop;
+mod sandbox;
 mod test_math;
 mod test_weather;
 mod todo_list;
+mod web_fetch;
 
 pub use current_time::CurrentTime;
 pub use file_system::FileSystem;
 pub use memory_files::MemoryFiles;
 pub use noop::Noop;
+pub use sandbox::{Launch, Sandbox, Take, launcher};
 pub use test_math::TestMath;
 pub use test_weather::TestWeather;
 pub use todo_list::StatelessTodoList;
+pub use web_fetch::{Lookup, WebFetch};
 
 use abide_core::event::Timestamp;
 use abide_engine::capability::CapabilityRegistry;
@@ -35,17 +39,21 @@ pub struct World {
     pub now: Now,
     /// Where the files of sessions lie.
     pub files: Arc<dyn SessionFiles>,
+    /// What runs code, or says why it cannot.
+    pub sandbox: Sandbox,
 }
 
 /// Returns a registry with every capability that comes with abide.
 pub fn builtins(world: World) -> CapabilityRegistry {
-    let all: [Arc<dyn Capability>; 6] = [
+    let all: [Arc<dyn Capability>; 8] = [
         Arc::new(Noop),
         Arc::new(CurrentTime::new(world.now)),
+        Arc::new(world.sandbox),
         Arc::new(FileSystem::new(world.files)),
         Arc::new(TestMath),
         Arc::new(TestWeather),
         Arc::new(StatelessTodoList),
+        Arc::new(WebFetch::new()),
     ];
     let mut registry = CapabilityRegistry::default();
     for capability in all {

@@ -1,6 +1,6 @@
 //! What holds for every built-in capability, and what their tools answer when a model calls them.
 
-use abide_capabilities::{MemoryFiles, Now, World, builtins};
+use abide_capabilities::{MemoryFiles, Now, Sandbox, World, builtins};
 use abide_core::capability::{CapabilityId, CapabilityStatus, Conflicts, Tier};
 use abide_core::event::Timestamp;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
@@ -10,7 +10,11 @@ use std::sync::Arc;
 
 fn registry() -> CapabilityRegistry {
     let now: Now = Arc::new(|| Timestamp(1_782_907_200_000));
-    builtins(World { files: Arc::new(MemoryFiles::new(Arc::clone(&now))), now })
+    builtins(World {
+        files: Arc::new(MemoryFiles::new(Arc::clone(&now))),
+        now,
+        sandbox: Sandbox::unavailable("not here"),
+    })
 }
 
 fn equipment(id: &str) -> Equipment {
