@@ -100,6 +100,7 @@ mod tests {
     fn events_are_read_in_every_spelling() {
         assert_eq!(read(b"event: x\ndata: {\"a\":1}\n\ndata:b\n\n"), ["{\"a\":1}", "b"]);
         assert_eq!(read(b"data: a\r\n\r\ndata: b\r\rdata: c\n\n"), ["a", "b", "c"]);
+        assert_eq!(read(b"data: a\r\ndata: b\r\n\r\n"), ["a\nb"], "a line end of two bytes is one line end");
         assert_eq!(read(b"\xef\xbb\xbfdata: a\ndata: b\ndata\n\n"), ["a\nb\n"]);
         assert_eq!(read(b": ping\n\nretry: 5\nid: 1\n\ndatabase: x\n\n"), [""; 0]);
         assert_eq!(read(b"data: not ended\n"), [""; 0], "an event that is not ended is none");
