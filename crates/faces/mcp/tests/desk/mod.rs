@@ -76,10 +76,18 @@ impl Desk for Scripted {
                     }
                 }
             }
-            // Does not hear that it is cancelled, and ends by itself.
-            "deaf" => {
-                self.release.notified().await;
-                report("done nonetheless", json!({}))
+            // Hears it, and brings what it is at to its end.
+            "ends" => {
+                talk.cancelled().await;
+                tokio::time::sleep(Duration::from_secs(3)).await;
+                report("brought to its end", json!({}))
+            }
+            "chatter" => {
+                for done in 0..300 {
+                    talk.progress(done, 300, "on and on");
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                report("300 steps", json!({}))
             }
             "approve" => {
                 let said = talk.ask(question(asked.inputs.get("within"))).await;
