@@ -1,4 +1,4 @@
-//! What Codex is given: hooks, the approval of these hooks, and an MCP server.
+//! What Codex is given: hooks, the approval of these hooks, an MCP server, and a setting that leaves no way round them.
 //!
 //! Codex skips hooks that its user has not approved, without a word. The approval is a digest of the hook in the user's
 //! configuration; writing it approves our own hook, so a person is asked before. The digest was compared with what
@@ -192,11 +192,19 @@ impl Tables {
             let found = toml::at(&document, &["hooks", "state", key, "trusted_hash"]);
             found.and_then(|item| item.as_str()) == Some(digest)
         };
-        Ok(server && self.approvals.iter().all(approved) && self.ours(&document).len() == self.wanted())
+        let wanted = self.approvals.len()
+            + usize::from(self.server.is_some())
+            + usize::from(self.server.is_some() && !is_kept(&document));
+        Ok(server && self.approvals.iter().all(approved) && self.ours(&document).len() == wanted)
     }
 
-    fn wanted(&self) -> usize {
-        self.approvals.len() + usize::from(self.server.is_some())
+    /// Says what of the user's stays although abide would have it otherwise.
+    pub(crate) fn kept(&self, text: &str) -> Option<&'static str> {
+        let kept = self.server.is_some() && toml::parse(text).is_ok_and(|document| is_kept(&document));
+        kept.then_some(
+            "features.unified_exec_tty is yours and stays; abide would set it to false, because Codex does not ask it about \
+             what is typed into a shell",
+        )
     }
 
     /// Returns the paths of what is ours in a document.
@@ -204,6 +212,9 @@ impl Tables {
         let mut ours = Vec::new();
         if self.server.is_some() && toml::at(document, SERVER).is_some_and(is_our_server) {
             ours.push(SERVER.map(str::to_owned).to_vec());
+            if is_typing_off(document) {
+                ours.push(TYPING.map(str::to_owned).to_vec());
+            }
         }
         let state = toml::at(document, &["hooks", "state"]).and_then(|item| item.as_table_like());
         for (key, item) in state.into_iter().flat_map(|state| state.iter()) {
@@ -219,6 +230,11 @@ impl Tables {
         let mut stripped = text.to_owned();
         for path in self.ours(&toml::parse(text)?) {
             stripped = toml::remove(&stripped, &path.iter().map(String::as_str).collect::<Vec<_>>())?;
+            let rest = toml::parse(&stripped)?;
+            let table = toml::at(&rest, &TYPING[..1]).and_then(|item| item.as_table_like());
+            if path == TYPING && table.is_some_and(|table| table.is_empty()) {
+                stripped = toml::remove(&stripped, &TYPING[..1])?;
+            }
         }
         Ok(stripped)
     }
@@ -232,6 +248,9 @@ impl Tables {
                 ("tool_timeout_sec", LONGEST_CALL.into()),
             ];
             toml::append(draft, SERVER, &lines)?;
+            if toml::at(&toml::parse(draft.text())?, TYPING).is_none() {
+                toml::set(draft, TYPING[0], TYPING[1], &false.into())?;
+            }
         }
         for (key, digest) in &self.approvals {
             toml::append(draft, &["hooks", "state", key], &[("trusted_hash", digest.into())])?;
@@ -241,6 +260,18 @@ impl Tables {
 }
 
 const SERVER: &[&str; 2] = &["mcp_servers", "abide"];
+
+/// Whether a model may type into a command that runs. Codex asks nobody about what is typed, so that a shell which was opened
+/// before a run, or in an earlier step, would take any command.
+const TYPING: &[&str; 2] = &["features", "unified_exec_tty"];
+
+fn is_typing_off(document: &DocumentMut) -> bool {
+    toml::at(document, TYPING).and_then(toml_edit::Item::as_bool) == Some(false)
+}
+
+fn is_kept(document: &DocumentMut) -> bool {
+    toml::at(document, TYPING).is_some() && !is_typing_off(document)
+}
 
 fn is_our_server(found: &toml_edit::Item) -> bool {
     let arguments = found.get("args").and_then(|item| item.as_array());

@@ -132,7 +132,11 @@ fn install_piece(target: &Target<'_>, piece: &Piece) -> Result<(Option<Change>, 
 
 /// Says what of the user's is kept although abide would have it otherwise.
 fn note(piece: &Piece, text: &str) -> Option<String> {
-    let Content::Json { members, .. } = &piece.content else { return None };
+    let members = match &piece.content {
+        Content::Json { members, .. } => members,
+        Content::Toml(tables) => return tables.kept(text).map(str::to_owned),
+        Content::Whole { .. } => return None,
+    };
     let kept = members.iter().find(|member| member.is_kept(text))?;
     let value = abide_formats::json::to_json(&kept.value);
     Some(format!(

@@ -56,8 +56,8 @@ pub fn of(client: Client) -> &'static [SideDoor] {
                 instead: "`abide hook` ends itself before that unless it is stopped; `-s read-only` is a second fence",
             },
             SideDoor {
-                what: "`write_stdin` into a shell that was allowed before the run is a command that nobody sees whole",
-                instead: "abide denies it, and bare interactive shells, outside of what a step grants",
+                what: "what is typed into a command that runs (`write_stdin`) is not asked about",
+                instead: "`abide install` sets features.unified_exec_tty to false, so that nothing can be typed; leave it so",
             },
         ],
     }

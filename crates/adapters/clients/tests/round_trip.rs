@@ -116,6 +116,10 @@ const NASTY_TOML: &[&str] = &[
     "\u{feff}[hooks.state.\"/elsewhere/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:00\"\n\n# after\n",
     "[projects.\"/a b/ü\"]\ntrust_level = \"trusted\"\n[[x]]\ny = \"\"\"\n[mcp_servers.abide]\n\"\"\"\n",
     "[hooks]\n[hooks.state]\n[mcp_servers]\n",
+    "[features]",
+    "[features] # mine\r\nunified_exec_tty = true\r\n",
+    "[features]\nunified_exec_tty = false\n\n[x]\n",
+    "[features]\n# mine\nhooks = true\n[other]\na = 1\n",
 ];
 
 fn texts(file: &str) -> &'static [&'static str] {
@@ -390,7 +394,8 @@ proptest! {
     fn any_table_comes_back_or_is_refused_untouched(
         lines in prop::collection::vec(prop::sample::select(vec![
             "a = 1", "# ü", "", "[x]", "[mcp_servers]", "[mcp_servers.other]", "command = 'x'", "[hooks]", "[hooks.state]",
-            "[[y]]", "state = {}", "mcp_servers.z.a = 2", "hooks = { state = { } }", "b = '''\n[mcp_servers.abide]\n'''",
+            "[[y]]", "state = {}", "[features]", "features = {}", "unified_exec_tty = true", "features.web = true",
+            "s = '''\n[features]\n'''", "mcp_servers.z.a = 2", "hooks = { state = { } }", "b = '''\n[mcp_servers.abide]\n'''",
         ]), 0..7),
         end in prop::sample::select(vec!["\n", "\r\n"]),
         last in any::<bool>(),

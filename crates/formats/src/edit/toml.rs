@@ -54,6 +54,40 @@ pub fn append(draft: &mut Draft, path: &[&str], lines: &[(&str, toml_edit::Value
     Ok(())
 }
 
+/// Sets a value of a table that may be there already, where no such key stands yet.
+pub fn set(draft: &mut Draft, table: &str, key: &str, value: &toml_edit::Value) -> Result<(), Problem> {
+    let document = parse(draft.text())?;
+    if at(&document, &[table]).is_none() {
+        return append(draft, &[table], &[(key, value.clone())]);
+    }
+    if at(&document, &[table, key]).is_some() {
+        return Err(Problem::Taken { path: format!("{table}.{key}") });
+    }
+    let shape = || Problem::Shape {
+        line: line_of(draft.text(), table),
+        path: table.to_owned(),
+        expected: "written as a `[table]`, so that a line can be added",
+    };
+    let (header, end) = (format!("[{table}]"), line_end(draft.text()));
+    let mut offset = 0;
+    let after = draft.text().split_inclusive('\n').find_map(|line| {
+        offset += line.len();
+        let found = line.trim_start_matches('\u{feff}').trim_start().starts_with(&header);
+        found.then_some((offset, line.ends_with('\n')))
+    });
+    let (offset, whole) = after.ok_or_else(shape)?;
+    let line = if whole { format!("{key} = {value}{end}") } else { format!("{end}{key} = {value}") };
+    let mut next = draft.clone();
+    next.insert(offset, &line);
+    // What looks like the header may stand in a text.
+    let set = parse(next.text()).is_ok_and(|document| at(&document, &[table, key]).is_some());
+    if !set {
+        return Err(shape());
+    }
+    *draft = next;
+    Ok(())
+}
+
 /// Returns the text without a table or value, and without the tables that held nothing else.
 pub fn remove(text: &str, path: &[&str]) -> Result<String, Problem> {
     let mut document = parse(text)?;

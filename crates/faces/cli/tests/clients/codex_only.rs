@@ -1,10 +1,10 @@
-//! What only Codex has: a model that writes code which calls tools.
+//! What only Codex has: a model that writes code which calls tools, and commands that are typed into.
 
 use crate::attempt::Attempt;
 use crate::stage::{ABILITY, Stage};
 use abide_testkit::client::Codex;
 use abide_testkit::model::ToolCall;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A model whose tools are called from code, as those that Codex has by default.
 const CODE_MODE: &str = "gpt-6-sol";
@@ -59,5 +59,27 @@ mod real_clients {
         stage.tries(&attempts).await;
         assert_eq!(stage.deployed(), [""; 0]);
         assert!(stage.read(ABILITY).unwrap().starts_with("description"));
+    }
+
+    #[tokio::test]
+    async fn codex_types_nothing_into_a_command_that_runs() {
+        let stage: Stage<Codex> = Stage::new(crate::codex());
+        let open = |tty: bool| {
+            ToolCall::new("exec_command", json!({"cmd": "cat > typed", "tty": tty, "yield_time_ms": 500}))
+        };
+        let refused = &["TTY execution is disabled by config"];
+        let over = &["Process exited with code 0"];
+        let attempts = [
+            Attempt::new("a terminal", open(true), refused),
+            Attempt::new("an open input", open(false), over),
+            Attempt::new(
+                "typing",
+                ToolCall::new("write_stdin", json!({"session_id": 1, "chars": "./deploy.sh now\n"})),
+                &["Unknown process id"],
+            ),
+        ];
+        stage.tries(&attempts).await;
+        assert_eq!(stage.read("typed").as_deref(), Some(""), "it began, and its input was at its end");
+        assert_eq!(stage.deployed(), [""; 0]);
     }
 }
