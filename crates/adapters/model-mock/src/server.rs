@@ -8,6 +8,7 @@ use super::{Fault, Kind, Request, Script, Turn, Wire};
 use serde_json::{Value, json};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -19,6 +20,8 @@ use tokio::sync::{Semaphore, oneshot};
 const CONNECTIONS: usize = 256;
 /// How many requests are kept. A client that asks more often is refused: it is in a loop.
 const REQUESTS: usize = 10_000;
+/// How many servers were started in this process.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
 /// What is said beside the conversation: it serves as a title and as a summary.
 const SIDE_ANSWER: &str = "scripted";
 /// What the model says after its last turn.
@@ -36,6 +39,8 @@ pub struct ModelServer {
 #[derive(Debug)]
 struct State {
     script: Script,
+    /// The number of its first answer: a session that goes on with another server is not told an id twice.
+    first: usize,
     requests: Vec<Arc<Request>>,
     surprises: Vec<String>,
     hang_ups: usize,
@@ -47,7 +52,13 @@ impl ModelServer {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let state = State { script: script.into(), requests: Vec::new(), surprises: Vec::new(), hang_ups: 0 };
+        let state = State {
+            script: script.into(),
+            first: STARTED.fetch_add(1, Ordering::Relaxed) * REQUESTS,
+            requests: Vec::new(),
+            surprises: Vec::new(),
+            hang_ups: 0,
+        };
         let state = Arc::new(Mutex::new(state));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
@@ -180,7 +191,7 @@ impl State {
                 Turn::text(OVER)
             }),
         };
-        answer(wire, &request, turn, number)
+        answer(wire, &request, turn, self.first + number)
     }
 
     /// Answers what is not a question to the model.

@@ -206,7 +206,7 @@ impl ClientError {
         Self::File { path: path.to_owned(), error }
     }
 
-    pub(super) fn name(path: &Path) -> Self {
+    fn name(path: &Path) -> Self {
         Self::file(path, io::Error::new(io::ErrorKind::InvalidFilename, "the path is not UTF-8"))
     }
 }

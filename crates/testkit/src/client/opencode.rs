@@ -3,7 +3,7 @@
 //! It installs a package into each of its configuration folders before it does anything else, which takes a minute and
 //! the network. So both the home's and the project's get what it looks for in advance: a link to one installation.
 
-use super::home::{Home, make_folder, write};
+use super::home::{Home, make_folder};
 use super::{Client, ClientError, Installed, Launch, Outcome};
 use crate::model::ToolCall;
 use serde_json::{Value, json};
@@ -33,7 +33,9 @@ impl OpenCode {
         self
     }
 
-    fn configure(&self, launch: &Launch<'_>) -> Result<(), ClientError> {
+    /// Returns the settings of a run. They come beside the files of the home and the project, which belong to whatever is
+    /// installed into these.
+    fn settings(&self, launch: &Launch<'_>) -> String {
         let mut config = self.config.clone();
         config["model"] = json!("scripted/scripted");
         // It would keep a copy of the project after every turn, which takes seconds.
@@ -44,15 +46,7 @@ impl OpenCode {
             "options": {"baseURL": format!("{}/v1", launch.model), "apiKey": "none"},
             "models": {"scripted": {"tool_call": true, "limit": {"context": 100_000, "output": 4_000}}},
         });
-        write(&self.settings(), &config.to_string())?;
-        self.prepare(&self.home.path().join(".config/opencode"))?;
-        let own = launch.project.join(".opencode");
-        if own.is_dir() { self.prepare(&own) } else { Ok(()) }
-    }
-
-    /// A file of our own beside the user's, which belongs to whatever is installed into this home.
-    fn settings(&self) -> PathBuf {
-        self.home.path().join("scripted.json")
+        config.to_string()
     }
 
     /// Puts into a configuration folder what OpenCode would install there.
@@ -75,12 +69,15 @@ impl Client for OpenCode {
     const NAME: &'static str = "opencode";
 
     async fn run(&self, launch: Launch<'_>) -> Result<Outcome, ClientError> {
-        self.configure(&launch)?;
-        let settings = self.settings();
-        let settings = settings.to_str().ok_or_else(|| ClientError::name(&settings))?;
+        self.prepare(&self.home.path().join(".config/opencode"))?;
+        let own = launch.project.join(".opencode");
+        if own.is_dir() {
+            self.prepare(&own)?;
+        }
+        let settings = self.settings(&launch);
         // All but the first keep it from the network; waiting for that to fail takes seconds.
         let variables = [
-            ("OPENCODE_CONFIG", settings),
+            ("OPENCODE_CONFIG_CONTENT", settings.as_str()),
             ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
             ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
             ("OPENCODE_DISABLE_SHARE", "1"),

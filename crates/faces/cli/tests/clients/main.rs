@@ -10,8 +10,11 @@
 mod attempt;
 mod broken;
 mod codex_only;
+mod delegate;
 mod doors;
 mod outside;
+mod play;
+mod runs;
 mod sdk;
 mod seat;
 mod stage;

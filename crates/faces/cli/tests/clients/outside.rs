@@ -1,6 +1,7 @@
 //! Without a run: what an ability protects, and what keeps it protected.
 
 use crate::attempt::{Attempt, tells_of};
+use crate::delegate::delegating;
 use crate::doors::doors;
 use crate::seat::{Seat, renamed};
 use crate::stage::{ABILITY, SCRIPT, Stage};
@@ -130,40 +131,11 @@ async fn of_parallel_calls_each_is_judged(client: impl Seat) {
     assert_eq!(stage.deployed(), [""; 0]);
 }
 
-/// Answers for an agent that delegates, and for its sub-agent, which wants a shell.
-pub(crate) fn delegating(client: &impl Seat, commands: &[&str]) -> Script {
-    let delegate = client.delegate("get it done");
-    let calls: Vec<ToolCall> = commands.iter().map(|command| client.shell(command)).collect();
-    let mut tried = 0;
-    let mut delegated = false;
-    Script::function(move |request| {
-        if !request.tells("delegate it") {
-            tried += 1;
-            return calls
-                .get(tried - 1)
-                .map_or_else(|| Turn::text("the sub-agent is done"), |call| Turn::call(call.clone()));
-        }
-        if !std::mem::replace(&mut delegated, true) {
-            return Turn::call(delegate.clone());
-        }
-        // Codex does not wait for a sub-agent by itself.
-        let told = request.new_results();
-        let told: Value =
-            told.first().and_then(|result| serde_json::from_str(&result.text).ok()).unwrap_or_default();
-        match told["agent_id"].as_str() {
-            Some(agent) => {
-                let wait = ToolCall::new("wait_agent", json!({"targets": [agent]}));
-                Turn::call(wait.within("multi_agent_v1"))
-            }
-            None => Turn::text("all is done"),
-        }
-    })
-}
-
 async fn a_sub_agent_is_held_as_its_parent_is(client: impl Seat) {
     let stage = Stage::new(client);
-    let script = delegating(&stage.client, &["./deploy.sh now", "env ./deploy.sh now", "echo hi > made"]);
-    let server = ModelServer::start(script).unwrap();
+    let (script, _) =
+        delegating(&stage.client, &["./deploy.sh now", "env ./deploy.sh now", "echo hi > made"]);
+    let server = ModelServer::start(Script::function(script)).unwrap();
     let outcome = stage.run(stage.launch("delegate it", &server)).await;
     let turns = server.turns();
     let told: Vec<bool> = turns

@@ -14,12 +14,14 @@ steps:
   - id: build
     run: ./scripts/build.sh
   - id: review
-    agent: reviewer
+    agent: default
     prompt: Look at notes.txt and write what you find to review.txt.
     tools: [Read, "Bash(cat *)", "Write(review.txt)"]
     needs: [build]
-    validation:
-      file_exists: review.txt
+    on_failure: retry
+    max_retries: 3
+    retry_delay: 10ms
+    validation: { file_exists: review.txt }
   - id: approve
     type: approval
     prompt: Shall this be deployed?
