@@ -232,7 +232,7 @@ impl Tables {
             stripped = toml::remove(&stripped, &path.iter().map(String::as_str).collect::<Vec<_>>())?;
             let rest = toml::parse(&stripped)?;
             let table = toml::at(&rest, &TYPING[..1]).and_then(|item| item.as_table_like());
-            if path == TYPING && table.is_some_and(|table| table.is_empty()) {
+            if path == TYPING && table.is_some_and(toml_edit::TableLike::is_empty) {
                 stripped = toml::remove(&stripped, &TYPING[..1])?;
             }
         }
