@@ -1,11 +1,13 @@
 //! The command line, as clap reads it; the texts here are the `--help` and the reference page.
 
 mod audit;
+mod capability;
 mod gate;
 mod install;
 mod model;
 
 pub use audit::{AuditArguments, AuditCommand};
+pub use capability::{CapabilityArguments, CapabilityCommand};
 pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 pub use model::{ModelArguments, ModelCommand};
@@ -118,6 +120,8 @@ pub enum Command {
     Detect(DetectArguments),
     /// Serve abilities to an agent over MCP; clients start this, people do not
     Mcp(McpArguments),
+    /// Look at the capabilities that agents can be given, and try their tools
+    Capability(CapabilityArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
     Hook(HookArguments),
 }

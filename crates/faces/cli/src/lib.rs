@@ -91,6 +91,7 @@ fn run(
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
         Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
+        Command::Capability(arguments) => commands::capability(&mut session, arguments),
         Command::Hook(arguments) => commands::answer_hook(&mut session, arguments),
     }
 }

@@ -47,6 +47,9 @@ fn deciding_about_runs_through_a_shell_is_denied_in_any_spelling() {
     for command in [
         "abide run build",
         "abide init",
+        "abide capability test sandbox execute_code {}",
+        "abide capability -C list test sandbox execute_code {}",
+        "abide capability $X sandbox",
         "$X approve y",
         "$X",
         "$(echo abide) approve",
@@ -59,6 +62,8 @@ fn deciding_about_runs_through_a_shell_is_denied_in_any_spelling() {
     }
     for command in [
         "abide status",
+        "abide capability list",
+        "abide capability show web_fetch --json",
         "abide list --json",
         "abide show deploy",
         "abide validate .abide/abilities/deploy/ability.yaml",

@@ -3,6 +3,7 @@
 mod answer;
 mod asking;
 mod audit;
+mod capability;
 mod completions;
 mod demo;
 mod detect;
@@ -28,6 +29,7 @@ mod validate;
 
 pub(crate) use answer::{Answer, answer, cancel};
 pub(crate) use audit::audit;
+pub(crate) use capability::capability;
 pub(crate) use completions::completions;
 pub(crate) use demo::demo;
 pub(crate) use detect::detect;

@@ -5,6 +5,7 @@
 )]
 
 mod canary;
+mod capability;
 mod codes;
 mod configuration;
 mod discovery;

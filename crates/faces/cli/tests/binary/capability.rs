@@ -1,0 +1,98 @@
+//! `abide capability`: what there is, what it says about itself, and what its tools answer.
+
+use crate::support::Project;
+use serde_json::json;
+use std::io::Write as _;
+use std::process::Stdio;
+
+#[test]
+fn capabilities_are_listed_in_the_shape_of_the_api() {
+    let project = Project::new();
+    let list = project.json(&["capability", "list"]);
+    let items = list["items"].as_array().unwrap();
+    assert_eq!(list["total"], items.len());
+    let time = items.iter().find(|item| item["id"] == "current_time").unwrap();
+    assert_eq!(
+        *time,
+        json!({
+            "id": "current_time", "name": "Current Time",
+            "description": "Tool to get current date and time in various formats and timezones.",
+            "status": "available", "icon": "clock", "category": "Utilities",
+            "version": 1, "risk": "none", "depends_on": []
+        })
+    );
+    let table = project.abide(&["capability", "list"]);
+    assert_eq!((table.code, table.err.as_str()), (Some(0), ""));
+    assert!(table.out.contains("session_file_system") && table.out.contains("File Operations"), "{table:?}");
+    assert!(!project.path(".abide").exists(), "looking leaves nothing behind");
+}
+
+#[test]
+fn a_capability_shows_its_tools_and_how_to_try_them() {
+    let project = Project::new();
+    let shown = project.abide(&["capability", "show", "test_math"]);
+    assert!(shown.out.starts_with("Test Math (test_math)\n"), "{shown:?}");
+    assert!(shown.out.contains("try: abide capability test test_math add '{\"a\":6,\"b\":3}'"), "{shown:?}");
+    let shown = project.json(&["capability", "show", "web_fetch"]);
+    assert_eq!(shown["tools"][0]["arguments"]["required"], json!(["url"]));
+    assert_eq!((&shown["tools"][0]["policy"], &shown["system_prompt"]), (&json!("auto"), &json!(null)));
+    let unknown = project.abide(&["capability", "show", "web_fetsh"]);
+    assert_eq!(unknown.code, Some(3));
+    assert!(unknown.err.contains("did you mean `web_fetch`?"), "{unknown:?}");
+}
+
+#[test]
+fn a_tool_is_called_and_its_errors_have_codes() {
+    let project = Project::new();
+    let add = project.abide(&["capability", "test", "test_math", "add", r#"{"a": 2, "b": 3}"#]);
+    assert_eq!((add.code, add.out.as_str()), (Some(0), "{\n  \"result\": 5\n}\n"));
+    for (tool, arguments, code, says) in [
+        ("divide", r#"{"a": 1, "b": 0}"#, 1, "cannot be divided by zero"),
+        ("divide", r#"{"a": 1}"#, 2, "\"b\" is a required property"),
+        ("divide", "{", 2, "the arguments are no JSON"),
+        ("divid", "{}", 3, "did you mean `divide`?"),
+    ] {
+        let outcome = project.abide(&["capability", "test", "test_math", tool, arguments]);
+        assert_eq!((outcome.code, outcome.out.as_str()), (Some(code), ""), "{outcome:?}");
+        assert!(outcome.err.contains(says), "{outcome:?}");
+    }
+    let refused = project.abide(&[
+        "capability",
+        "test",
+        "web_fetch",
+        "web_fetch",
+        r#"{"url": "http://127.0.0.1/"}"#,
+        "--json",
+    ]);
+    assert_eq!((refused.code, &refused.json()["error"]["code"]), (Some(9), &json!("refused")));
+}
+
+#[test]
+fn arguments_can_come_from_standard_input() {
+    let project = Project::new();
+    let mut child = project
+        .command(&["capability", "test", "test_math", "multiply", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(br#"{"a": 6, "b": 7}"#).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "{\n  \"result\": 42\n}\n");
+}
+
+#[test]
+fn what_a_tool_keeps_is_kept_under_the_name_of_a_session_and_not_otherwise() {
+    let project = Project::new();
+    let files = ["capability", "test", "session_file_system"];
+    let write = r#"{"path": "/notes/a.md", "content": "kept"}"#;
+    let call = |rest: &[&str]| project.abide(&[&files[..], rest].concat());
+    assert_eq!(call(&["write_file", write]).code, Some(0));
+    assert!(!project.path(".abide").exists(), "nothing is kept without a name");
+    assert_eq!(call(&["write_file", write, "--session", "mine"]).code, Some(0));
+    let read = call(&["read_file", r#"{"path": "/notes/a.md"}"#, "--session", "mine", "--json"]);
+    assert_eq!(read.json()["content"], "kept");
+    let other = call(&["read_file", r#"{"path": "/notes/a.md"}"#, "--session", "other"]);
+    assert_eq!(other.code, Some(1), "{other:?}");
+    assert_eq!(call(&["read_file", "{}", "--session", "../x"]).code, Some(2));
+}
