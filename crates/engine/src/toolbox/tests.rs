@@ -1,3 +1,5 @@
+//! What a toolbox hands to a tool, and what it answers itself.
+
 use super::*;
 use crate::port::{Beside, Later, SessionId, Stopper};
 use abide_core::capability::{Risk, Tier, ToolName};

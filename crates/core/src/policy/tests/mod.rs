@@ -3,6 +3,7 @@
 mod doors;
 mod grants;
 mod levels;
+mod open;
 mod properties;
 mod random;
 mod selves;
