@@ -10,8 +10,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The largest file that is read: nothing that is written here comes near it.
+/// The largest file about a session that is read: nothing that is written there comes near it.
 const LARGEST: u64 = 1024 * 1024;
+/// The same about a project, which has at most 20,000 files to be told about.
+const LARGEST_OF_PROJECT: u64 = 32 * 1024 * 1024;
 
 /// Why the gate's files could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -52,15 +54,24 @@ pub(crate) fn name_of(bytes: &[u8]) -> String {
     })
 }
 
-/// Reads a file, if there is one.
+/// Reads a file about a session, if there is one.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {
+    read_within(path, LARGEST)
+}
+
+/// Reads a file about a project, if there is one.
+pub(crate) fn read_large<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, GateError> {
+    read_within(path, LARGEST_OF_PROJECT)
+}
+
+fn read_within<T: DeserializeOwned>(path: &Path, largest: u64) -> Result<Option<T>, GateError> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(GateError::io("read", path)(error)),
         Ok(metadata) => metadata,
     };
     let damaged = |why: String| GateError::Damaged { path: path.to_path_buf(), why };
-    if !metadata.is_file() || metadata.len() > LARGEST {
+    if !metadata.is_file() || metadata.len() > largest {
         return Err(damaged("it is no file of a size that it could have".to_owned()));
     }
     let text = match fs::read(path) {

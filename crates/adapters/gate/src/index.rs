@@ -12,10 +12,11 @@ use crate::files::{self, GateError};
 use crate::triggers::{KeptTriggers, TriggerIndex};
 use abide_core::definition::attachment::{DEFAULT_AGENT, may_run};
 use abide_core::policy::{AgentRights, Guarded, Role};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// What a project's definitions say to the gate.
@@ -37,7 +38,9 @@ pub struct Index {
 }
 
 /// A call that only a run of an ability may make.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Written without the names of its fields, because a hook reads thousands of them; it is read either way.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReservedCall {
     /// The ability.
@@ -49,7 +52,9 @@ pub struct ReservedCall {
 }
 
 /// A file or folder that is not the agent's to change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Written without the names of its fields, because a hook reads thousands of them; it is read either way.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuardedPath {
     /// Where it is.
@@ -69,6 +74,18 @@ pub enum GuardedRole {
     Reservation,
     /// What tells a client to ask the gate.
     Settings,
+}
+
+impl Serialize for ReservedCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.ability, &self.pattern, &self.file).serialize(serializer)
+    }
+}
+
+impl Serialize for GuardedPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.path, self.role).serialize(serializer)
+    }
 }
 
 impl GuardedPath {
@@ -135,12 +152,26 @@ struct Kept {
     /// Which triggers were compiled with it.
     #[serde(default)]
     triggers: String,
+    /// Which writing of it this is.
+    #[serde(default)]
+    written: String,
     index: Index,
+    /// What it was compiled from lay here before the third form.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<(PathBuf, Stamp)>,
+}
+
+/// What an index was compiled from, in a file of its own: within a second of the last look nobody reads it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sources {
+    /// Which writing of the index it belongs to: it says nothing about another one.
+    written: String,
     sources: Vec<(PathBuf, Stamp)>,
 }
 
 /// The form of what is kept; another one is compiled anew, and still tells what was reserved.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Which version of a file or folder was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,7 +219,7 @@ impl Gate {
     ) -> Result<TriggerIndex, GateError> {
         let (kept, fresh) = current(&self.index_file(root), version, now);
         if let Some(kept) = kept.as_ref().filter(|_| fresh)
-            && let Ok(Some(triggers)) = files::read::<KeptTriggers>(&self.triggers_file(root))
+            && let Ok(Some(triggers)) = files::read_large::<KeptTriggers>(&self.triggers_file(root))
             // Two that compile at once may each write one of the two files.
             && triggers.of == kept.triggers
         {
@@ -211,9 +242,20 @@ impl Gate {
         });
         let triggers = KeptTriggers::new(compiled.triggers);
         files::replace(&self.triggers_file(root), &triggers)?;
-        let kept =
-            Kept { format: FORMAT, triggers: triggers.of, sources: sources.collect(), index: compiled.index };
-        files::replace(&self.index_file(root), &kept)?;
+        let written = writing(now);
+        let sources = Sources { written: written.clone(), sources: sources.collect() };
+        let kept = Kept {
+            format: FORMAT,
+            triggers: triggers.of,
+            written,
+            index: compiled.index,
+            sources: Vec::new(),
+        };
+        // Of two who write at once, or one who is cut off, at worst the files do not belong together: then they are
+        // written anew.
+        let path = self.index_file(root);
+        files::replace(&path, &kept)?;
+        files::replace(&sources_file(&path), &sources)?;
         Ok((kept.index, triggers.triggers))
     }
 
@@ -230,11 +272,22 @@ impl Gate {
 /// Returns what is kept, and whether it still holds.
 fn current(path: &Path, version: &str, now: SystemTime) -> (Option<Kept>, bool) {
     // One that cannot be read is compiled anew: the definitions are what counts.
-    let kept = files::read::<Kept>(path).ok().flatten();
+    let kept = files::read_large::<Kept>(path).ok().flatten();
     let fresh = kept.as_ref().is_some_and(|kept| {
         kept.format == FORMAT && kept.index.version == version && is_fresh(path, kept, now)
     });
     (kept, fresh)
+}
+
+fn sources_file(index: &Path) -> PathBuf {
+    index.with_extension("sources")
+}
+
+/// Returns a name for one writing of an index, which no other has.
+fn writing(now: SystemTime) -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{since}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Returns whether nothing that went into an index has changed.
@@ -243,7 +296,10 @@ fn is_fresh(path: &Path, kept: &Kept, now: SystemTime) -> bool {
     if looked.is_ok_and(|looked| now.duration_since(looked).is_ok_and(|passed| passed < SETTLED)) {
         return true;
     }
-    let unchanged = kept.sources.iter().all(|(path, seen)| stamp(path, None) == *seen);
+    let sources = files::read_large::<Sources>(&sources_file(path)).ok().flatten();
+    let unchanged = sources.is_some_and(|known| {
+        known.written == kept.written && known.sources.iter().all(|(path, seen)| stamp(path, None) == *seen)
+    });
     if unchanged {
         // Noted for whoever asks next; when that fails, they look again.
         let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(now));

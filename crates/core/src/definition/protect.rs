@@ -41,7 +41,7 @@ pub enum BadProtect {
     Control(String),
 }
 
-/// What separates simple commands; the gate has taken lines apart there before it compares.
+/// What separates simple commands; the gate has taken lines apart there before it compares. Each begins with one of `&|;$`.
 const OPERATORS: [&str; 6] = ["&&", "||", ";", "|", "&", "$("];
 
 impl Protect {
@@ -73,6 +73,7 @@ impl Protect {
                 return Err(BadProtect::Control(short(argument)));
             }
             if is_shell(tool)
+                && argument.contains(['&', '|', ';', '$'])
                 && let Some(operator) = OPERATORS.into_iter().find(|operator| argument.contains(operator))
             {
                 return Err(BadProtect::SeveralCommands {

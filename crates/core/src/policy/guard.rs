@@ -21,29 +21,31 @@ pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
     let situation: &'a Situation = subject.situation;
     let run = situation.may_be_active();
     let reserved = !situation.reserved.is_empty();
-    let guarded: Vec<&'a Guarded> =
-        situation.guarded.iter().filter(|guarded| run || guarded.role.always(reserved)).collect();
-    if guarded.is_empty() {
-        return None;
-    }
+    // There can be thousands of them: what can be found out once, about them or about a word, is not asked for each.
+    let guards: Vec<(&'a Guarded, String)> = situation
+        .guarded
+        .iter()
+        .filter(|guarded| run || guarded.role.always(reserved))
+        .map(|guarded| (guarded, normal(&guarded.path, "")))
+        .collect();
+    let first = guards.first().map(|(guarded, _)| *guarded)?;
     let named = subject.call.arguments.paths.iter().find_map(|path| {
-        subject
-            .spellings(path)
-            .iter()
-            .find_map(|path| guarded.iter().find(|guarded| inside(path, &normal(&guarded.path, ""))).copied())
+        let spellings = subject.spellings(path);
+        spellings.iter().find_map(|path| guards.iter().find(|(_, guard)| inside(path, guard)))
     });
-    if let Some(guarded) = named {
+    if let Some((guarded, _)) = named {
         return Some(Touch { guarded, doubtful: false });
     }
     // A call that writes and cannot be understood could write anywhere.
     if run && subject.call.arguments.unreadable {
-        return Some(Touch { guarded: guarded[0], doubtful: true });
+        return Some(Touch { guarded: first, doubtful: true });
     }
     let line = subject.line()?;
     let mut doubt = None;
     for (word, reach) in written(line) {
-        for guarded in &guarded {
-            match reach.touches(word, guarded, subject) {
+        let Some(spelled) = reach.spelled(word, subject) else { continue };
+        for (guarded, guard) in &guards {
+            match spelled.touches(guard) {
                 Touches::Yes => return Some(Touch { guarded, doubtful: false }),
                 Touches::Perhaps if run || !is_unknown(word) => doubt = doubt.or(Some(*guarded)),
                 Touches::Perhaps | Touches::No => {}
@@ -51,7 +53,7 @@ pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
         }
     }
     if doubt.is_none() && run && line.blind.is_some() {
-        doubt = guarded.first().copied();
+        doubt = Some(first);
     }
     doubt.map(|guarded| Touch { guarded, doubtful: true })
 }
@@ -180,42 +182,80 @@ enum Touches {
     Yes,
 }
 
-impl Reach<'_> {
-    fn touches(&self, word: &str, guarded: &Guarded, subject: &Subject<'_>) -> Touches {
+/// A word with everything that it can name.
+struct Spelled<'r> {
+    reach: &'r Reach<'r>,
+    word: &'r str,
+    places: Vec<Spelling>,
+}
+
+/// What a word names in one of the folders where it may be read.
+enum Spelling {
+    /// Anything, since nothing of the word is known.
+    Anything,
+    /// Something below a folder that is not known.
+    Somewhere,
+    /// A path of which a part is not known.
+    Partly(String),
+    /// A path, normal and where it really leads.
+    Known(Vec<String>),
+}
+
+impl<'r> Reach<'r> {
+    /// Finds out what a word can name; nothing if it names no file.
+    fn spelled(&'r self, word: &'r str, subject: &Subject<'_>) -> Option<Spelled<'r>> {
         if word.is_empty() || word.starts_with('-') && !word.contains('/') {
-            return Touches::No;
+            return None;
         }
-        let guard = normal(&guarded.path, "");
         if is_unknown(word) {
-            return if self.unknown { Touches::Perhaps } else { Touches::No };
+            return self.unknown.then(|| Spelled { reach: self, word, places: vec![Spelling::Anything] });
         }
         let home = subject.situation.place.home.as_deref();
-        let mut perhaps = false;
-        for folder in self.folders {
-            let relative = !word.starts_with(['/', '~']);
+        let relative = !word.starts_with(['/', '~']);
+        let spelling = |folder: &Option<String>| {
             let Some(folder) = folder.as_deref().or_else(|| (!relative).then_some("/")) else {
-                perhaps |= self.somewhere(word, &guard);
-                continue;
+                return Spelling::Somewhere;
             };
             if !is_known(word) {
                 let text = absolute(word, folder, home).to_lowercase();
-                let text = text.replace("/./", "/");
-                perhaps |= can_be(&text, &guard)
-                    || can_be(&text, &format!("{guard}/{ANY}"))
-                    || (self.trees && can_be(&guard, &format!("{text}/{ANY}")))
-                    || (text.contains("..") && can_be(&text, &format!("{ANY}/{}{ANY}", name_of(&guard))));
-                continue;
+                return Spelling::Partly(text.replace("/./", "/"));
             }
             let raw = absolute(word, folder, home);
             let mut spellings = vec![normal(&raw, folder)];
             spellings.extend(subject.files.real(&raw).map(|real| normal(&real, folder)));
-            if spellings.iter().any(|path| inside(path, &guard) || (self.trees && inside(&guard, path))) {
-                return Touches::Yes;
+            Spelling::Known(spellings)
+        };
+        Some(Spelled { reach: self, word, places: self.folders.iter().map(spelling).collect() })
+    }
+}
+
+impl Spelled<'_> {
+    /// Compares what the word names with the normal path of something guarded.
+    fn touches(&self, guard: &str) -> Touches {
+        let trees = self.reach.trees;
+        let mut perhaps = false;
+        for place in &self.places {
+            match place {
+                Spelling::Anything => perhaps = true,
+                Spelling::Somewhere => perhaps |= self.reach.somewhere(self.word, guard),
+                Spelling::Partly(text) => {
+                    perhaps |= can_be(text, guard)
+                        || can_be(text, &format!("{guard}/{ANY}"))
+                        || (trees && can_be(guard, &format!("{text}/{ANY}")))
+                        || (text.contains("..") && can_be(text, &format!("{ANY}/{}{ANY}", name_of(guard))));
+                }
+                Spelling::Known(spellings) => {
+                    if spellings.iter().any(|path| inside(path, guard) || (trees && inside(guard, path))) {
+                        return Touches::Yes;
+                    }
+                }
             }
         }
         if perhaps { Touches::Perhaps } else { Touches::No }
     }
+}
 
+impl Reach<'_> {
     /// Compares a relative path in a folder that is not known.
     fn somewhere(&self, word: &str, guard: &str) -> bool {
         let path = normal(&format!("/{word}"), "");

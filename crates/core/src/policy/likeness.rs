@@ -6,6 +6,32 @@
 use super::glob::{ANY, MANY, can_be, glob, is_known, is_unknown};
 use super::path::{Files, Place, absolute, name_of, normal};
 use super::shell::{Command, Origin};
+use std::cell::OnceCell;
+
+/// What copies or links a file, which then runs under another name.
+const COPIES: [&str; 8] = ["cp", "mv", "ln", "link", "install", "rsync", "dd", "scp"];
+
+/// The program of a command, if its name alone tells most patterns from it: a known word that is no path, runs no task
+/// and copies no file. An empty one is a command without a word.
+pub(super) fn plain_program(command: &Command) -> Option<&str> {
+    let word = command.words.first().map_or("", String::as_str);
+    let copies = COPIES.iter().any(|copy| word.eq_ignore_ascii_case(copy));
+    let plain = word.is_ascii() && !word.contains('/') && !copies && command.origin != Origin::Task;
+    plain.then_some(word)
+}
+
+/// Returns whether a pattern cannot mean any of some [`plain_program`]s, told by the name of its own program.
+pub(super) fn names_another(text: &str, programs: &[&str]) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("*");
+    let name = name_of(first);
+    let tells = first.is_ascii() && !first.contains('*') && !name.is_empty();
+    let is = |program: &&str| {
+        let short = program.len().checked_sub(4).and_then(|end| program.split_at_checked(end));
+        let short = short.filter(|(_, end)| end.eq_ignore_ascii_case(".exe")).map(|(short, _)| short);
+        [Some(*program), short].iter().flatten().any(|program| program.eq_ignore_ascii_case(name))
+    };
+    tells && !programs.iter().any(is)
+}
 
 /// How sure it is that something is what a pattern means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,8 +65,11 @@ pub(super) struct CommandPattern {
 
 #[derive(Debug)]
 struct FilePath {
+    /// As it is written, from the root.
+    raw: String,
     normal: String,
-    real: Option<String>,
+    /// Where it really leads; asked of the disk only when something could lead to the same file.
+    real: OnceCell<Option<String>>,
     name: String,
 }
 
@@ -53,7 +82,7 @@ enum Rest {
 
 impl CommandPattern {
     /// Reads the pattern between the parentheses.
-    pub(super) fn new(text: &str, place: &Place, files: &dyn Files) -> Self {
+    pub(super) fn new(text: &str, place: &Place) -> Self {
         let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         // `git push *` means `git push` too, and so does the `git push:*` of Claude Code.
         let (body, open) = match folded.strip_suffix(" *").or_else(|| folded.strip_suffix(":*")) {
@@ -77,7 +106,8 @@ impl CommandPattern {
             let raw = absolute(written, &place.root, place.home.as_deref());
             FilePath {
                 normal: normal(&raw, &place.cwd),
-                real: files.real(&raw).map(|real| normal(&real, &place.cwd)),
+                raw,
+                real: OnceCell::new(),
                 name: name_of(written).to_lowercase(),
             }
         });
@@ -222,8 +252,7 @@ impl CommandPattern {
     /// Looks for the file among what a command copies or links, to be run under another name.
     fn copied(&self, command: &Command, words: &[String], place: &Place, files: &dyn Files) -> Likeness {
         let Some(path) = &self.path else { return Likeness::CanNot };
-        let copies = ["cp", "mv", "ln", "link", "install", "rsync", "dd", "scp"];
-        if !is_known(&words[0]) || !copies.contains(&name_of(&words[0])) {
+        if !is_known(&words[0]) || !COPIES.contains(&name_of(&words[0])) {
             return Likeness::CanNot;
         }
         let named = command.words[1..].iter().any(|word| {
@@ -261,6 +290,11 @@ impl CommandPattern {
 }
 
 impl FilePath {
+    fn real(&self, place: &Place, files: &dyn Files) -> Option<&String> {
+        let real = || files.real(&self.raw).map(|real| normal(&real, &place.cwd));
+        self.real.get_or_init(real).as_ref()
+    }
+
     /// Compares a known word with the file.
     fn is(&self, word: &str, command: &Command, place: &Place, files: &dyn Files) -> Likeness {
         let home = place.home.as_deref();
@@ -275,8 +309,8 @@ impl FilePath {
             };
             let raw = absolute(word, folder, home);
             let real = files.real(&raw).map(|real| normal(&real, folder));
-            let same = normal(&raw, folder) == self.normal
-                || real.as_ref().is_some_and(|real| *real == self.normal || Some(real) == self.real.as_ref());
+            let leads_here = |real: &String| *real == self.normal || Some(real) == self.real(place, files);
+            let same = normal(&raw, folder) == self.normal || real.as_ref().is_some_and(leads_here);
             if same {
                 let certain = command.folders.len() == 1;
                 found = found.max(Likeness::of(certain));

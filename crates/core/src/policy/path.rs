@@ -78,6 +78,9 @@ fn percent_decoded(text: &str) -> String {
 ///
 /// File systems that ignore case or trailing dots would otherwise know the same file by names that we do not.
 pub(super) fn normal(path: &str, cwd: &str) -> String {
+    if is_plain(path) {
+        return path.to_ascii_lowercase();
+    }
     let mut parts: Vec<String> = Vec::new();
     for part in path.split(['/', '\\']) {
         match part {
@@ -111,6 +114,21 @@ pub(super) fn normal(path: &str, cwd: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
+/// Returns whether a path is normal but for its case. Nearly all are, and there can be thousands to compare with.
+fn is_plain(path: &str) -> bool {
+    const PROC: &[u8] = b"/proc/";
+    let bytes = path.as_bytes();
+    let ends_part = |byte: u8| matches!(byte, b'/' | b'.' | b' ');
+    let is_odd = |pair: &[u8]| {
+        // What begins a part may be a dot; what ends one may not.
+        pair[1] == b'/' && ends_part(pair[0]) || matches!(pair[1], b'\\' | b':') || !pair[1].is_ascii()
+    };
+    bytes.first() == Some(&b'/')
+        && bytes.last().is_some_and(|last| !ends_part(*last))
+        && !bytes.get(..PROC.len()).is_some_and(|start| start.eq_ignore_ascii_case(PROC))
+        && !bytes.windows(2).any(is_odd)
+}
+
 /// Returns whether a normal path is a folder's or inside it.
 pub(super) fn inside(path: &str, folder: &str) -> bool {
     path == folder || path.strip_prefix(folder).is_some_and(|rest| folder == "/" || rest.starts_with('/'))
@@ -124,6 +142,30 @@ pub(super) fn name_of(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_counts_as_plain_is_normal() {
+        let (mut plain, mut all) = (0, 0);
+        let parts = [
+            "a", "B.c", ".git", ".", "..", "", "a.", "a ", "a::$DATA", "x:y", "proc", "cwd", "self", "\\",
+            "é", "...",
+        ];
+        let slow = |path: &str| normal(&format!("/.{path}"), "/cwd");
+        for first in parts {
+            for second in parts {
+                for third in parts {
+                    let path = format!("/{first}/{second}/{third}");
+                    all += 1;
+                    if is_plain(&path) {
+                        plain += 1;
+                        assert!(!is_plain(&format!("/.{path}")));
+                        assert_eq!(normal(&path, "/cwd"), slow(&path), "{path}");
+                    }
+                }
+            }
+        }
+        assert!(plain > 50 && plain < all / 2, "{plain} of {all}");
+    }
 
     #[test]
     fn every_spelling_of_a_path_is_one() {

@@ -3,7 +3,7 @@
 use super::glob::{can_be, glob};
 use super::guard::written;
 use super::kind::{ToolKind, meant_kind};
-use super::likeness::{CommandPattern, Likeness};
+use super::likeness::{CommandPattern, Likeness, names_another, plain_program};
 use super::shell::Blind;
 use super::situation::Reserved;
 use super::subject::Subject;
@@ -26,9 +26,21 @@ pub(super) enum Doubt {
 
 /// Returns the first reserved call that this one is, or else the first that it could be.
 pub(super) fn reserved<'a>(subject: &Subject<'a>) -> Vec<Hit<'a>> {
+    let name = subject.call.name.to_lowercase();
+    // The programs of a line that is read to its end, if all are such that most patterns are told apart by a name.
+    let line = subject.line().filter(|line| line.blind.is_none());
+    let programs: Option<Vec<&str>> = line.and_then(|line| line.commands.iter().map(plain_program).collect());
     let mut hits = Vec::new();
+    // There can be thousands, and most are about the same tool.
+    let mut last: Option<(&str, Tool)> = None;
     for reserved in &subject.situation.reserved {
-        match likeness(subject, &reserved.pattern) {
+        let pattern = &reserved.pattern;
+        let tool = match last {
+            Some((known, tool)) if known == pattern.tool() => tool,
+            _ => Tool::of(subject, &name, pattern),
+        };
+        last = Some((pattern.tool(), tool));
+        match likeness(subject, pattern, tool, programs.as_deref()) {
             (Likeness::CanNot, _) => {}
             (Likeness::Is, _) => hits.push(Hit { reserved, doubt: None }),
             (Likeness::Could, doubt) => {
@@ -41,21 +53,44 @@ pub(super) fn reserved<'a>(subject: &Subject<'a>) -> Vec<Hit<'a>> {
     hits
 }
 
-fn likeness(subject: &Subject<'_>, pattern: &Protect) -> (Likeness, Option<Doubt>) {
-    let name = subject.call.name.to_lowercase();
-    let by_name = can_be(&glob(&pattern.tool().to_lowercase()), &name);
-    let meant = meant_kind(pattern.tool());
-    let by_kind = meant == Some(subject.kind);
-    // A tool that nobody knows and that is given a command is a shell under another name.
-    let hidden_shell = meant == Some(ToolKind::Execute) && subject.line().is_some();
-    let writes = meant == Some(ToolKind::Edit) && subject.kind.can_write();
-    if !(by_name || by_kind || hidden_shell || writes) {
+/// How the tool of a pattern and that of a call belong together.
+#[derive(Clone, Copy)]
+struct Tool {
+    meant: Option<ToolKind>,
+    /// Whether it is the same tool, by its name or by what it is for.
+    same: bool,
+    /// Whether it could do the same under another name.
+    alike: bool,
+}
+
+impl Tool {
+    fn of(subject: &Subject<'_>, name: &str, pattern: &Protect) -> Self {
+        let meant = meant_kind(pattern.tool());
+        let by_name = can_be(&glob(&pattern.tool().to_lowercase()), name);
+        let by_kind = meant == Some(subject.kind);
+        // A tool that nobody knows and that is given a command is a shell under another name.
+        let hidden_shell = meant == Some(ToolKind::Execute) && subject.line().is_some();
+        let writes = meant == Some(ToolKind::Edit) && subject.kind.can_write();
+        Self { meant, same: by_name || by_kind, alike: hidden_shell || writes }
+    }
+}
+
+fn likeness(
+    subject: &Subject<'_>,
+    pattern: &Protect,
+    tool: Tool,
+    programs: Option<&[&str]>,
+) -> (Likeness, Option<Doubt>) {
+    if !(tool.same || tool.alike) {
         return (Likeness::CanNot, None);
     }
     let Some(argument) = pattern.argument() else {
-        return (if by_name || by_kind { Likeness::Is } else { Likeness::CanNot }, None);
+        return (if tool.same { Likeness::Is } else { Likeness::CanNot }, None);
     };
-    match meant {
+    match tool.meant {
+        Some(ToolKind::Execute) if programs.is_some_and(|programs| names_another(argument, programs)) => {
+            (Likeness::CanNot, None)
+        }
         Some(ToolKind::Execute) => command(subject, argument),
         Some(ToolKind::Edit | ToolKind::Read | ToolKind::Search) => (path(subject, argument), None),
         _ => (text(subject, argument), None),
@@ -65,7 +100,7 @@ fn likeness(subject: &Subject<'_>, pattern: &Protect) -> (Likeness, Option<Doubt
 fn command(subject: &Subject<'_>, argument: &str) -> (Likeness, Option<Doubt>) {
     let Some(line) = subject.line() else { return (Likeness::CanNot, None) };
     let place = &subject.situation.place;
-    let pattern = CommandPattern::new(argument, place, subject.files);
+    let pattern = CommandPattern::new(argument, place);
     let found = line.commands.iter().map(|command| pattern.likeness(command, place, subject.files)).max();
     match (found.unwrap_or(Likeness::CanNot), &line.blind) {
         (Likeness::Is, _) => (Likeness::Is, None),
@@ -120,4 +155,96 @@ fn plain_address(url: &str) -> String {
     let host = host.strip_suffix(default).unwrap_or(host).trim_end_matches('.');
     let path = if path.is_empty() { "/" } else { path };
     format!("{scheme}://{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::{NoLinks, Place};
+    use super::super::shell;
+    use super::*;
+
+    /// Telling patterns apart by a name saves reading them; it must never tell apart what reading would not.
+    #[test]
+    fn what_a_name_tells_apart_reading_tells_apart_too() {
+        let place =
+            Place { root: "/p".to_owned(), cwd: "/p/sub".to_owned(), home: Some("/home/ada".to_owned()) };
+        let lines = [
+            "cargo test --workspace",
+            "git push",
+            "git",
+            "GIT push origin",
+            "git.exe push",
+            "push",
+            "./deploy.sh now",
+            "deploy.sh now",
+            "cp deploy.sh x",
+            "mv a b",
+            "make deploy",
+            "npm run deploy",
+            "sh -c 'git push'",
+            "$X push",
+            "X=git; $X push",
+            "env git push",
+            "xargs git",
+            "sudo -u ada git push",
+            "cat f | tee g",
+            "a && git push; b",
+            "\"\" x",
+            "echo git push",
+            "find . -exec git push \\;",
+            "bash deploy.sh",
+            "python3 deploy.py",
+            "~/deploy.sh",
+            "gitpush",
+            ".exe",
+            "timeout 5 kubectl apply -f x",
+            "deploy",
+            "DEPLOY.SH",
+            "é push",
+            "ls /usr/bin/git",
+        ];
+        let patterns = [
+            "git push *",
+            "git *",
+            "git:*",
+            "git",
+            "./deploy.sh *",
+            "deploy.sh",
+            "/usr/bin/git *",
+            "~/deploy.sh",
+            "*",
+            "* push",
+            "g*t push",
+            "kubectl -n x apply *",
+            "make deploy",
+            "npm run deploy:*",
+            "cp *",
+            "tee *",
+            "é *",
+            "DEPLOY.SH *",
+            "deploy *",
+            "push",
+            "/",
+            ".exe",
+            "python3 deploy.py",
+            "bash *",
+        ];
+        let (mut told, mut all) = (0, 0);
+        for line in lines {
+            let read = shell::read(line, &place, None);
+            let programs: Option<Vec<&str>> = read.commands.iter().map(plain_program).collect();
+            for pattern in patterns {
+                all += 1;
+                if programs.as_ref().is_some_and(|programs| names_another(pattern, programs)) {
+                    told += 1;
+                    let whole = CommandPattern::new(pattern, &place);
+                    for command in &read.commands {
+                        let likeness = whole.likeness(command, &place, &NoLinks);
+                        assert_eq!(likeness, Likeness::CanNot, "`{pattern}` and {command:?} of `{line}`");
+                    }
+                }
+            }
+        }
+        assert!(told * 3 > all, "{told} of {all}: it is worth its lines");
+    }
 }

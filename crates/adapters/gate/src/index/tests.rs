@@ -99,6 +99,31 @@ fn another_version_and_a_damaged_file_are_compiled_anew() {
 }
 
 #[test]
+fn an_index_is_believed_only_with_the_sources_that_it_was_made_from() {
+    let home = tempfile::tempdir().unwrap();
+    let gate = Gate::at(home.path());
+    let project = Project::new();
+    let minute = Duration::from_mins(1);
+    let index = gate.index_file(project.folder.path());
+    let sources = sources_file(&index);
+    project.ask(&gate, minute);
+    let older = fs::read(&index).unwrap();
+    fs::write(project.file(), "Bash(x)").unwrap();
+    assert_eq!(project.ask(&gate, minute * 2), ["Bash(x)"]);
+    // As when somebody who began earlier is done later.
+    fs::write(&index, older).unwrap();
+    assert_eq!(project.ask(&gate, minute * 3), ["Bash(x)"]);
+    assert_eq!(project.compiled.get(), 3);
+    for broken in ["{", ""] {
+        fs::write(&sources, broken).unwrap();
+        project.ask(&gate, minute * 4);
+    }
+    fs::remove_file(&sources).unwrap();
+    project.ask(&gate, minute * 5);
+    assert_eq!(project.compiled.get(), 6);
+}
+
+#[test]
 fn an_index_of_an_older_form_is_compiled_anew_and_still_tells_what_was_reserved() {
     let home = tempfile::tempdir().unwrap();
     let gate = Gate::at(home.path());
@@ -111,6 +136,11 @@ fn an_index_of_an_older_form_is_compiled_anew_and_still_tells_what_was_reserved(
     let fields = old.as_object_mut().unwrap();
     fields.remove("format").unwrap();
     fields.remove("triggers").unwrap();
+    fields.remove("written").unwrap();
+    fields["index"]["reserved"] =
+        serde_json::json!([{"ability": "a", "pattern": "Bash(x)", "file": "/p/a.yaml"}]);
+    fields["index"]["guarded"] = serde_json::json!([{"path": "/p/a.yaml", "role": "Definition"}]);
+    fields.insert("sources".to_owned(), serde_json::json!([["/p", "Absent"]]));
     fs::write(&file, old.to_string()).unwrap();
     let mut before = Vec::new();
     gate.index(project.folder.path(), "1", SystemTime::now() + minute * 2, |index| {
