@@ -8,7 +8,7 @@ use abide_core::definition::Ability;
 use abide_core::event::{Created, Event, RunId};
 use abide_core::run::Run;
 use abide_formats::event::BadEvent;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A run as its log tells it.
 #[derive(Debug, Clone)]
@@ -173,14 +173,28 @@ pub(crate) fn beginning(id: &RunId, first: &Stored) -> Result<(Created, Arc<Abil
     };
     let ability = pinned(&created.source, &created.name)
         .map_err(|what| LoadError::Broken { run: id.to_string(), what })?;
-    Ok((*created, Arc::new(ability)))
+    Ok((*created, ability))
 }
 
 /// Reads the ability that a run has pinned.
-pub(crate) fn pinned(source: &str, name: &str) -> Result<Ability, String> {
-    let reading = abide_formats::ability::read(source, name);
-    match reading.problems.iter().find(|problem| problem.is_error()) {
-        None => reading.ability.ok_or_else(|| "its ability is empty".to_owned()),
-        Some(problem) => Err(format!("its ability has an error: {}", problem.message)),
+///
+/// A run is created from a text and then read back from the same text, so the last one is kept: reading a long ability
+/// takes longer than running many of its steps.
+pub(crate) fn pinned(source: &str, name: &str) -> Result<Arc<Ability>, String> {
+    static LAST: Mutex<Option<(String, String, Arc<Ability>)>> = Mutex::new(None);
+    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((known, called, ability)) = &*last()
+        && called == name
+        && known == source
+    {
+        return Ok(Arc::clone(ability));
     }
+    let reading = abide_formats::ability::read(source, name);
+    let ability = match reading.problems.iter().find(|problem| problem.is_error()) {
+        None => reading.ability.ok_or_else(|| "its ability is empty".to_owned())?,
+        Some(problem) => return Err(format!("its ability has an error: {}", problem.message)),
+    };
+    let ability = Arc::new(ability);
+    *last() = Some((source.to_owned(), name.to_owned(), Arc::clone(&ability)));
+    Ok(ability)
 }

@@ -16,7 +16,6 @@ use abide_core::value::Value;
 use abide_core::value::output::{MASK, Secret};
 use sha2::{Digest as _, Sha256};
 use smol_str::SmolStr;
-use std::sync::Arc;
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -203,7 +202,7 @@ pub fn prepare<W: Workspace, C: Clock>(
         source: definition.source,
     };
     let id = start.id.unwrap_or_else(|| clock.new_run());
-    Ok(Prepared { run: Run::create(id, created, Arc::new(ability)), secrets })
+    Ok(Prepared { run: Run::create(id, created, ability), secrets })
 }
 
 /// Starts a run: everything is checked before anything is written.

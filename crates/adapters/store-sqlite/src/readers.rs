@@ -32,14 +32,20 @@ impl Readers {
 
     /// Reads something in a transaction: all of it at one moment.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Stop>) -> Result<T, StoreError> {
+        self.look(|connection| in_transaction(connection, work))
+    }
+
+    /// Reads something with one statement, which is a moment of its own.
+    pub(crate) fn look<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Stop>) -> Result<T, StoreError> {
         let idle = self.idle().pop();
         let connection = match idle {
             Some(connection) => connection,
             None => self.file.reader().map_err(|error| of_read(&self.file.place, &error))?,
         };
-        let result = in_transaction(&connection, work);
+        let result = work(&connection);
         let spoiled = matches!(&result, Err(Stop::Failed(error)) if spoils_connection(error));
-        if !spoiled {
+        // One that is still in a transaction would see that moment for ever.
+        if !spoiled && connection.is_autocommit() {
             let mut idle = self.idle();
             if idle.len() < KEPT {
                 idle.push(connection);
@@ -63,9 +69,13 @@ fn in_transaction<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, Stop>,
 ) -> Result<T, Stop> {
-    // Dropping the transaction ends it; there is nothing to keep.
-    let _transaction = connection.unchecked_transaction()?;
-    work(connection)
+    connection.prepare_cached("BEGIN")?.execute(())?;
+    let result = work(connection);
+    // There is nothing to keep. Some errors have ended the transaction already.
+    if !connection.is_autocommit() {
+        connection.prepare_cached("ROLLBACK")?.execute(())?;
+    }
+    result
 }
 
 /// Lets other tasks of this thread come forward.

@@ -190,7 +190,7 @@ impl Store for SqliteStore {
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {
         loop {
             let woken = self.poller.wait(stream)?;
-            let length = self.readers.read(|connection| events::length(connection, stream))?;
+            let length = self.readers.look(|connection| events::length(connection, stream))?;
             // A stream that is gone has been forgotten: whoever follows it should look.
             if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
                 return Ok(());

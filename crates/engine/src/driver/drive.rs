@@ -8,6 +8,7 @@ use abide_core::definition::Input;
 use abide_core::event::{Event, HookKey, Observation, ProcessEnd, RunId, StepKey, Timestamp};
 use abide_core::run::{Command, Effect, RunStatus};
 use std::collections::HashSet;
+use std::pin::pin;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -194,6 +195,9 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
         // A clock that was set back does not put off the next heartbeat.
         let beat = self.renewed.1.min(self.driver.clock.now().after(HEARTBEAT));
         let moment = run.next_moment().unwrap_or(beat).min(beat);
+        // One look at the log and one alarm for all of the waiting, also when tasks end in the meantime.
+        let mut news = pin!(self.driver.store.changed(run.id.as_str(), self.loaded.seq));
+        let mut alarm = pin!(self.driver.clock.sleep_until(moment));
         loop {
             // In this order, so that a simulation repeats itself.
             tokio::select! {
@@ -202,11 +206,11 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
                     // The channel stays open: this holds its other end.
                     return Ok(report.map_or(Woken::News, Woken::Report));
                 }
-                changed = self.driver.store.changed(run.id.as_str(), self.loaded.seq) => {
+                changed = &mut news => {
                     changed?;
                     return Ok(Woken::News);
                 }
-                () = self.driver.clock.sleep_until(moment) => return Ok(Woken::Moment),
+                () = &mut alarm => return Ok(Woken::Moment),
                 stopped = stop.changed(), if self.can_be_left => {
                     // Without an other end, nobody is left who could ask.
                     self.can_be_left = stopped.is_ok();
