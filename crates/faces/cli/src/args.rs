@@ -5,12 +5,14 @@ mod capability;
 mod gate;
 mod install;
 mod model;
+mod often;
 
 pub use audit::{AuditArguments, AuditCommand};
 pub use capability::{CapabilityArguments, CapabilityCommand};
 pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 pub use model::{ModelArguments, ModelCommand};
+pub(crate) use often::status;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;

@@ -16,7 +16,8 @@ mod runs;
 mod session;
 pub mod ui;
 
-pub use commands::hook;
+pub use abide_hooks::answer::Spoken;
+pub use commands::{HOOK_LONGEST, hook, hook_failed, hook_is_late};
 pub use exit::Exit;
 pub use failure::Failure;
 pub use session::Surroundings;
@@ -34,7 +35,8 @@ pub fn main(
     out: &mut dyn Write,
     talk: &mut dyn Write,
 ) -> Exit {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match args::status(&words).map_or_else(|| Arguments::try_parse_from(&words), Ok) {
         Ok(arguments) => arguments,
         Err(error) => {
             let text = error.render();

@@ -30,7 +30,7 @@ pub struct McpArguments {
 }
 
 /// Arguments of `abide hook`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct HookArguments {
     /// Who asks: `claude`, `opencode` or `codex`
     #[arg(value_name = "CLIENT")]

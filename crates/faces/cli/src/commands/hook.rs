@@ -17,50 +17,50 @@ use abide_hooks::asked::{self, Asked, LARGEST, Moment};
 use abide_hooks::decide::{Given, Note, decide};
 use abide_hooks::plugin::misfit;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How long an answer may take: less than any client waits.
-const LONGEST: Duration = Duration::from_secs(8);
+pub const HOOK_LONGEST: Duration = Duration::from_secs(8);
 
-/// Answers the question on standard input, in the words of the client.
-pub fn hook(
-    surroundings: &Surroundings,
-    client: &str,
-    event: Option<&str>,
-    input: impl Read + Send + 'static,
-) -> Spoken {
+/// Answers the question on standard input, in the words of the client; whoever calls it counts the time.
+pub fn hook(surroundings: &Surroundings, client: &str, event: Option<&str>, input: impl Read) -> Spoken {
     let Some(client) = named(client) else {
         return refused(&format!("abide knows no client `{client}`: claude, opencode and codex"));
     };
-    let (answered, answer) = sync_channel(1);
-    let told = surroundings;
-    let (surroundings, event) = (surroundings.clone(), event.map(str::to_owned));
-    let worker = std::thread::Builder::new().name("hook".to_owned()).spawn(move || {
-        let spoken = answered_to(&surroundings, client, event.as_deref(), input);
-        // Nobody listens any more when it took too long.
-        let _ = answered.send(spoken);
-    });
-    if let Err(error) = worker {
-        return refused(&format!("abide could not look at this call: {error}"));
-    }
-    match answer.recv_timeout(LONGEST) {
-        Ok(spoken) => spoken,
-        // Nothing is noted: what hangs may be the disk.
-        Err(RecvTimeoutError::Timeout) => {
-            refused("abide took too long to look at this call, so it is denied")
-        }
-        Err(RecvTimeoutError::Disconnected) => {
-            note_failure(told, client, "abide failed while it looked at a call");
-            refused("abide failed while it looked at this call, so it is denied; `abide doctor` tells more")
-        }
-    }
+    // Nothing that could be left half changed outlives a panic: the process ends with this answer.
+    let answered = || answered_to(surroundings, client, event, input);
+    catch_unwind(AssertUnwindSafe(answered)).unwrap_or_else(|_| {
+        note_failure(surroundings, client, "abide failed while it looked at a call");
+        refused("abide failed while it looked at this call, so it is denied; `abide doctor` tells more")
+    })
+}
+
+/// Returns the answer of a hook that took too long. Nothing is noted: what hangs may be the disk.
+pub fn hook_is_late() -> Spoken {
+    refused("abide took too long to look at this call, so it is denied")
+}
+
+/// Returns the answer of a hook that could not begin.
+pub fn hook_failed(why: &str) -> Spoken {
+    refused(&format!("abide could not look at this call: {why}"))
 }
 
 /// The same for a command line with options; a denial is the exit code that clients take for one.
 pub(crate) fn answer_hook(session: &mut Session<'_>, arguments: &HookArguments) -> Result<Exit, Failure> {
-    let spoken = hook(session.surroundings, &arguments.client, arguments.event.as_deref(), std::io::stdin());
+    let (answered, answer) = sync_channel(1);
+    let (surroundings, arguments) = (session.surroundings.clone(), arguments.clone());
+    let worker = std::thread::Builder::new().name("hook".to_owned()).spawn(move || {
+        let spoken = hook(&surroundings, &arguments.client, arguments.event.as_deref(), std::io::stdin());
+        // Nobody listens any more when it took too long.
+        let _ = answered.send(spoken);
+    });
+    let spoken = match worker {
+        Ok(_) => answer.recv_timeout(HOOK_LONGEST).unwrap_or_else(|_| hook_is_late()),
+        Err(error) => hook_failed(&error.to_string()),
+    };
     session.print(&spoken.out)?;
     session.say(&spoken.talk)?;
     Ok(if spoken.exit == Exit::Done.code() { Exit::Done } else { Exit::Usage })

@@ -37,7 +37,7 @@ pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use graph::graph;
 pub(crate) use hook::answer_hook;
-pub use hook::hook;
+pub use hook::{HOOK_LONGEST, hook, hook_failed, hook_is_late};
 pub(crate) use init::init;
 pub(crate) use install::{install, uninstall};
 pub(crate) use list::list;

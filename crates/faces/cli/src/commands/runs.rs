@@ -27,7 +27,7 @@ pub(super) fn nothing(session: &mut Session<'_>) -> Result<Exit, Failure> {
 pub(crate) fn runs(session: &mut Session<'_>, arguments: &RunsArguments) -> Result<Exit, Failure> {
     let Some(store) = runs::find_store(session)? else { return nothing(session) };
     let heads =
-        runs::block_on(store.heads(None, arguments.limit))?.map_err(|error| runs::store_failure(&error))?;
+        runs::look_up(store.heads(None, arguments.limit))?.map_err(|error| runs::store_failure(&error))?;
     if session.json {
         let list: Vec<Value> = heads.iter().map(head_json).collect();
         session.print_json(&json!({ "runs": list }))?;
@@ -68,7 +68,7 @@ fn ago(millis: i64) -> String {
 
 pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> Result<Exit, Failure> {
     let Some(store) = runs::find_store(session)? else { return nothing(session) };
-    let family = runs::block_on(async {
+    let family = runs::look_up(async {
         let id = runs::find_run(&store, arguments.run.as_deref(), |_| true).await?;
         try_to_take_verdicts(session.surroundings, &store, &id).await;
         service::family(&store, &id).await.map_err(|error| runs::load_failure(&error))

@@ -78,7 +78,7 @@ pub(crate) fn limits(session: &Session<'_>) -> Limits {
 /// Returns whether a run that lies in a log is over, as far as that can be read.
 pub(crate) fn is_over(log: &Path, run: &str) -> bool {
     let Ok(Some(store)) = SqliteStore::find(log, settings()) else { return false };
-    let head = match block_on(store.head(run)) {
+    let head = match look_up(store.head(run)) {
         Ok(Ok(Some(head))) => head,
         // Its driver was gone before it began.
         Ok(Ok(None)) => return true,
@@ -93,6 +93,13 @@ pub(crate) fn is_over(log: &Path, run: &str) -> bool {
 /// Runs something asynchronous to its end.
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(Exit::System, format!("cannot start: {error}")))?;
+    Ok(runtime.block_on(work))
+}
+
+/// Reads from the log to the end: nothing is waited for, so there is nothing to set up for waiting.
+pub(crate) fn look_up<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::System, format!("cannot start: {error}")))?;
     Ok(runtime.block_on(work))
 }

@@ -20,6 +20,7 @@ mod output;
 mod places;
 mod precedence;
 mod references;
+mod start;
 mod strange;
 mod support;
 mod usage;
