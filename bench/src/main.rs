@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p abide-bench -- validate [--quick]
 //! cargo run --release -p abide-bench -- runs [--quick]
+//! cargo run --release -p abide-bench -- hook [--quick]
 //! ```
 //! The program calls itself for the other side of a comparison, so that both are cold processes.
 #![expect(
@@ -13,6 +14,7 @@
 
 mod abilities;
 mod floor;
+mod hook;
 mod measure;
 mod runs;
 mod validate;
@@ -28,9 +30,11 @@ fn main() -> anyhow::Result<ExitCode> {
         ["validate", "--quick"] => validate::run(validate::QUICK),
         ["runs"] => runs::run(false),
         ["runs", "--quick"] => runs::run(true),
+        ["hook"] => hook::run(false),
+        ["hook", "--quick"] => hook::run(true),
         ["floor", "events", folder] => floor::events(folder.as_ref()),
         ["floor", "bare", folder] => floor::bare(folder.as_ref()),
         ["measure", program, ref rest @ ..] => measure::child(program, rest),
-        _ => bail!("usage: abide-bench validate|runs [--quick]"),
+        _ => bail!("usage: abide-bench validate|runs|hook [--quick]"),
     }
 }

@@ -10,7 +10,9 @@ mod opening;
 mod stack;
 mod steps;
 
-use bars::Bars;
+pub(crate) use bars::Bars;
+pub(crate) use opening::long_run;
+
 use std::process::ExitCode;
 
 /// Measures everything; with `quick`, less often.

@@ -54,6 +54,12 @@ pub(crate) fn measure(rounds: usize, bars: &mut Bars) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a log with one run of so many events that is not over.
+pub(crate) fn long_run(file: &Path, name: &str, events: usize) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(fill(&open(file)?, &id(name)?, events, Some(events - AFTER)))
+}
+
 fn id(text: &str) -> anyhow::Result<RunId> {
     RunId::parse(text).context("an id")
 }

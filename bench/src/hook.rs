@@ -1,0 +1,226 @@
+//! `hook`: how soon a client has its verdict about a tool call, beside the least that a process takes.
+//!
+//! A session is bound to an active run of 10,000 events, in projects with no, some and many abilities that protect
+//! something. Each project is asked twice over: again within a second, when the index is believed as it is, and later,
+//! when it is first looked whether anything that went into the index has changed.
+
+use crate::runs::{Bars, long_run};
+use crate::validate::abide;
+use abide_core::policy::Client;
+use abide_gate::sessions::{Bound, BoundStep};
+use abide_gate::{Gate, Relative, SessionId};
+use anyhow::{Context, ensure};
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+/// At most so many times as long as `/bin/true`.
+const MOST: f64 = 2.0;
+/// How many abilities the projects have.
+const ABILITIES: [usize; 3] = [0, 100, 1_000];
+/// How many events the active run has.
+const EVENTS: usize = 10_000;
+/// How often all of it is tried on a machine that has other things to do; what is too slow is so every time.
+const TRIES: usize = 4;
+const SESSION: &str = "5f0c2f6e-9d0a-4f57-8f55-8a3b1a3f4d21";
+
+/// Measures the hook; with `quick`, less often.
+pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
+    let rounds = if quick { 60 } else { 300 };
+    let home = tempfile::tempdir()?;
+    let projects: Vec<Project> = ABILITIES
+        .into_iter()
+        .map(|abilities| Project::new(home.path(), abilities))
+        .collect::<Result<_, _>>()?;
+    for try_number in 1..=TRIES {
+        let bars = measure(&projects, rounds)?;
+        if bars.report() {
+            break;
+        }
+        if try_number == TRIES {
+            return Ok(ExitCode::FAILURE);
+        }
+        println!("\nagain, in case the machine was busy:");
+    }
+    others();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(projects: &[Project], rounds: usize) -> anyhow::Result<Bars> {
+    let mut least = vec![Vec::new(); 1 + projects.len() * 2];
+    for _ in 0..rounds {
+        least[0].push(timed(&mut Command::new("/bin/true"), None)?);
+        for (index, project) in projects.iter().enumerate() {
+            least[1 + index * 2].push(project.ask()?);
+            project.forget_the_look()?;
+            least[2 + index * 2].push(project.ask()?);
+        }
+    }
+    let medians: Vec<f64> = least.iter_mut().map(|times| median(times)).collect();
+    println!("a verdict, in microseconds; the medians of {rounds} rounds in which all take turns");
+    println!("{:<44}{:>8.0}", "/bin/true", medians[0]);
+    let mut bars = Bars::default();
+    for (index, project) in projects.iter().enumerate() {
+        for (later, when) in ["again within a second", "after a second"].iter().enumerate() {
+            let name = format!("abide hook, {} abilities, {when}", project.abilities);
+            let median = medians[1 + index * 2 + later];
+            println!("{name:<44}{median:>8.0}");
+            bars.hold(format!("{name}, wall: to /bin/true"), median / medians[0], MOST);
+        }
+    }
+    Ok(bars)
+}
+
+/// Prints how long other programs take to do nothing; they are not held to anything.
+fn others() {
+    println!("\nbeside it, doing nothing");
+    for (program, arguments) in [("/bin/true", ["", ""]), ("node", ["-e", ""]), ("python3", ["-c", ""])] {
+        let mut times = Vec::new();
+        for _ in 0..7 {
+            let mut command = Command::new(program);
+            command.args(if program == "/bin/true" { &[][..] } else { &arguments[..] });
+            match timed(&mut command, None) {
+                Ok(time) => times.push(time),
+                Err(_) => break,
+            }
+        }
+        if times.is_empty() {
+            println!("{program:<44}is not installed");
+        } else {
+            println!("{program:<44}{:>8.0}", median(&mut times));
+        }
+    }
+}
+
+fn median(times: &mut [Duration]) -> f64 {
+    times.sort_unstable();
+    times.get(times.len() / 2).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
+}
+
+/// Runs a program to its end and returns how long that took.
+fn timed(command: &mut Command, input: Option<&Path>) -> anyhow::Result<Duration> {
+    match input {
+        Some(file) => command.stdin(File::open(file)?),
+        None => command.stdin(Stdio::null()),
+    };
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let began = Instant::now();
+    let status = command.status()?;
+    let took = began.elapsed();
+    ensure!(status.success(), "{command:?}: {status}");
+    Ok(took)
+}
+
+/// A project with a session that is bound to a run.
+struct Project {
+    abilities: usize,
+    program: OsString,
+    home: PathBuf,
+    folder: PathBuf,
+    question: PathBuf,
+}
+
+impl Project {
+    fn new(home: &Path, abilities: usize) -> anyhow::Result<Self> {
+        let home = home.canonicalize()?.join(format!("home-{abilities}"));
+        let folder = home.join("project");
+        let definitions = folder.join(".abide/abilities");
+        std::fs::create_dir_all(&definitions)?;
+        std::fs::create_dir_all(folder.join(".git"))?;
+        for number in 0..abilities {
+            std::fs::write(
+                definitions.join(format!("deploy-{number}.yaml")),
+                format!(
+                    "description: Deploys service {number}\nprotects: [\"Bash(./deploy-{number}.sh *)\"]\nsteps:\n  \
+                     - id: deploy\n    run: ./deploy-{number}.sh\n"
+                ),
+            )?;
+        }
+        let log = folder.join(".abide/state/log.db");
+        long_run(&log, "active", EVENTS)?;
+        let gate = Gate::at(home.join("state/abide/gate"));
+        let bound = Bound {
+            run: "active".to_owned(),
+            ability: "stubborn".to_owned(),
+            level: "strict".to_owned(),
+            step: Some(BoundStep {
+                id: "review".to_owned(),
+                step_type: "agent".to_owned(),
+                tools: Some(vec!["Read".to_owned(), "Bash(cargo test *)".to_owned()]),
+                task: "Run the tests and say what they find.".to_owned(),
+                waits_for_human: false,
+            }),
+            done: 1,
+            total: 3,
+            root: folder.clone(),
+            log,
+            driver: Relative::of(std::process::id()).context("this process")?,
+            sub_agent: None,
+            guarded: Vec::new(),
+        };
+        gate.bind(&SessionId::new(Client::ClaudeCode, SESSION), &bound)?;
+        let question = home.join("question.json");
+        std::fs::write(
+            &question,
+            format!(
+                r#"{{"session_id":"{SESSION}","transcript_path":"{0}/.claude/projects/project/{SESSION}.jsonl","cwd":"{1}","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"cargo test --workspace --locked","description":"Run all tests","timeout":120000}},"tool_use_id":"toolu_01DTtkzYkSdeKVHfjKzrYQdL"}}"#,
+                home.display(),
+                folder.display()
+            ),
+        )?;
+        // The files' times must not be so new that the index doubts them.
+        std::thread::sleep(Duration::from_millis(50));
+        let project = Self { abilities, program: abide()?, home, folder, question };
+        project.is_held()?;
+        project.ask()?;
+        Ok(project)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(["hook", "claude"])
+            .current_dir(&self.folder)
+            .env("HOME", &self.home)
+            .env("XDG_STATE_HOME", self.home.join("state"))
+            .env_remove("CLAUDE_PROJECT_DIR");
+        command
+    }
+
+    /// Asks about a call that the step grants.
+    fn ask(&self) -> anyhow::Result<Duration> {
+        timed(&mut self.command(), Some(&self.question))
+    }
+
+    /// Makes sure that the run is seen and the index is used: a call that the step does not grant is denied, and so is one
+    /// that an ability protects.
+    fn is_held(&self) -> anyhow::Result<()> {
+        let asked = std::fs::read_to_string(&self.question)?;
+        let last = self.abilities.saturating_sub(1);
+        for command in ["rm -rf target".to_owned(), format!("cargo test x; ./deploy-{last}.sh now")] {
+            let question = self.home.join("other.json");
+            std::fs::write(&question, asked.replace("cargo test --workspace --locked", &command))?;
+            let output = self.command().stdin(File::open(&question)?).output()?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            ensure!(text.contains("deny"), "`{command}` is not denied: {output:?}");
+            if self.abilities > 0 && command.contains("deploy") {
+                ensure!(text.contains(&format!("deploy-{last}")), "`{command}`: {text}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the next call look at everything that went into the index.
+    fn forget_the_look(&self) -> anyhow::Result<()> {
+        let past = SystemTime::now() - Duration::from_mins(1);
+        for entry in std::fs::read_dir(self.home.join("state/abide/gate/index"))? {
+            let file = entry?.path();
+            if file.extension().is_some_and(|extension| extension == "json") {
+                File::options().write(true).open(file)?.set_modified(past)?;
+            }
+        }
+        Ok(())
+    }
+}
