@@ -10,6 +10,7 @@
 mod attempt;
 mod broken;
 mod codex_only;
+mod condensed;
 mod delegate;
 mod doors;
 mod outside;
