@@ -28,6 +28,8 @@ impl LocalDesk {
         // A question that nobody answered here is not put again.
         let mut put: Vec<(RunId, Asks)> = Vec::new();
         let mut refusal: Option<String> = None;
+        // Without a hook before it, whoever calls may be the agent itself: then only a terminal is a human's.
+        let in_session = !self.floor.is_free(id);
         loop {
             let (seen, news) = self.floor.look(id);
             let Some(mut news) = news else { return self.report(id, &Seen::Unknown).await };
@@ -46,7 +48,9 @@ impl LocalDesk {
                         () = gone => return self.report(id, &Seen::Busy).await,
                     }
                 }
-                (Seen::Asks(run, asks), Some(talk)) if !put.contains(&(run.clone(), asks.clone())) => {
+                (Seen::Asks(run, asks), Some(talk))
+                    if in_session && !put.contains(&(run.clone(), asks.clone())) =>
+                {
                     put.push((run.clone(), asks.clone()));
                     self.tell(id, Some(talk));
                     let said = tokio::select! {

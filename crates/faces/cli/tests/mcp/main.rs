@@ -101,7 +101,7 @@ fn a_server_that_an_agent_starts_itself_serves_nobody() {
 const ASKS: &str = "description: Ask
 steps:
   - { id: allow, type: approval, prompt: Deploy? }
-  - { id: deploy, run: echo deployed >> trace, needs: [allow] }
+  - { id: deploy, run: \"sleep 0.3; echo deployed >> trace\", needs: [allow] }
 ";
 
 #[test]
@@ -120,6 +120,16 @@ fn a_human_answers_in_the_client_where_it_can_ask() {
     assert!(log.contains("ada"), "the log names who answered: {log}");
     let told = |method: &str| server.told.iter().any(|message| message["method"] == method);
     assert!(told("elicitation/create") && told("notifications/progress"), "{:?}", server.told);
+}
+
+#[test]
+fn a_caller_without_a_hook_is_asked_nothing() {
+    let stage = Stage::new();
+    stage.define("ask", &format!("settings: {{ enforcement: loose }}\n{ASKS}"));
+    let mut server = stage.server_with(json!({ "action": "accept", "content": { "choice": "Approve" } }));
+    let report = server.unseen("ability_run", &json!({ "ability": "ask" }));
+    assert_eq!(report["structuredContent"]["waits_for"]["step"], "allow", "{report}");
+    assert_eq!(stage.text("trace"), None, "it could have been the agent that says yes");
 }
 
 #[test]
