@@ -201,6 +201,9 @@ async fn a_run_outlives_a_client_that_is_killed(client: impl Seat) {
 
 async fn sessions_side_by_side_have_a_run_each(client: impl Seat) {
     let stage = Stage::new(client);
+    // OpenCode makes its database when it is first started, and two that do it at once fail.
+    let server = ModelServer::start(vec![Turn::text("hello")]).unwrap();
+    stage.run(stage.launch("say hello", &server)).await;
     let part = |file: &'static str| {
         vec![
             shell(&stage, "be free", &format!("touch {file}"), &[""]),
