@@ -84,6 +84,11 @@ export interface Hooks {
     }, output: {
         context: string[];
     }): Promise<void>;
+    "experimental.chat.system.transform"(input: {
+        sessionID?: string;
+    }, output: {
+        system: string[];
+    }): Promise<void>;
     event(input: {
         event: {
             type: string;

@@ -21,6 +21,7 @@ export const Abide = async (host, options) => {
     const agents = new Map();
     const finished = new Set();
     const refused = new Set();
+    const condensed = new Set();
     /** Tells a person one line: in OpenCode's log, and where no screen is drawn also on standard error. */
     const say = (message) => {
         void host.client.app?.log({ body: { service: "abide", level: "error", message } })?.catch(() => { });
@@ -159,8 +160,30 @@ export const Abide = async (host, options) => {
                 const told = await ask("PreCompact", await who(input.sessionID), {});
                 if (told.failed)
                     say(told.failed);
-                if (told.context)
-                    output.context.push(told.context);
+                if (!told.context)
+                    return;
+                output.context.push(told.context);
+                if (condensed.size >= MOST)
+                    condensed.clear();
+                condensed.add(input.sessionID);
+            }
+            catch (error) {
+                say(String(error));
+            }
+        },
+        // What a summary makes of the step is the model's; so a session that was condensed in a run is told the step itself.
+        "experimental.chat.system.transform": async (input, output) => {
+            const id = input.sessionID;
+            if (id === undefined || !condensed.has(id))
+                return;
+            try {
+                const told = await ask("SessionStart", await who(id), { source: "compact" });
+                if (told.failed)
+                    say(told.failed);
+                else if (told.context)
+                    output.system.push(told.context);
+                else
+                    condensed.delete(id);
             }
             catch (error) {
                 say(String(error));

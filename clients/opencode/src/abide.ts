@@ -63,6 +63,7 @@ export interface Hooks {
     output: { message: { id: string; agent?: string }; parts: Part[] },
   ): Promise<void>;
   "experimental.session.compacting"(input: { sessionID: string }, output: { context: string[] }): Promise<void>;
+  "experimental.chat.system.transform"(input: { sessionID?: string }, output: { system: string[] }): Promise<void>;
   event(input: { event: { type: string; properties?: unknown } }): Promise<void>;
 }
 
@@ -96,6 +97,7 @@ export const Abide = async (host: Host, options?: Options): Promise<Hooks> => {
   const agents = new Map<string, string>();
   const finished = new Set<string>();
   const refused = new Set<string>();
+  const condensed = new Set<string>();
 
   /** Tells a person one line: in OpenCode's log, and where no screen is drawn also on standard error. */
   const say = (message: string): void => {
@@ -230,7 +232,24 @@ export const Abide = async (host: Host, options?: Options): Promise<Hooks> => {
       try {
         const told = await ask("PreCompact", await who(input.sessionID), {});
         if (told.failed) say(told.failed);
-        if (told.context) output.context.push(told.context);
+        if (!told.context) return;
+        output.context.push(told.context);
+        if (condensed.size >= MOST) condensed.clear();
+        condensed.add(input.sessionID);
+      } catch (error) {
+        say(String(error));
+      }
+    },
+
+    // What a summary makes of the step is the model's; so a session that was condensed in a run is told the step itself.
+    "experimental.chat.system.transform": async (input, output) => {
+      const id = input.sessionID;
+      if (id === undefined || !condensed.has(id)) return;
+      try {
+        const told = await ask("SessionStart", await who(id), { source: "compact" });
+        if (told.failed) say(told.failed);
+        else if (told.context) output.system.push(told.context);
+        else condensed.delete(id);
       } catch (error) {
         say(String(error));
       }

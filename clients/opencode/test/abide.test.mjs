@@ -197,6 +197,28 @@ test("the active step survives a compaction", async () => {
   assert.deepEqual(output.context, ["theirs", "step 2"]);
 });
 
+test("a session that was condensed in a run is told the step at every turn, until there is no run", async () => {
+  const context = { hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: "step 2" } };
+  const { hooks } = await load(program(`[ -e '${folder}/over' ] || echo '${JSON.stringify(context)}'`));
+  const system = async (sessionID) => {
+    const output = { system: ["theirs"] };
+    await hooks["experimental.chat.system.transform"]({ sessionID }, output);
+    return output.system;
+  };
+  assert.deepEqual(await system("root"), ["theirs"]);
+  assert.equal(asked().length, 0, "nobody is asked about a conversation that is whole");
+  await hooks["experimental.session.compacting"]({ sessionID: "root" }, { context: [] });
+  assert.deepEqual(await system("root"), ["theirs", "step 2"]);
+  assert.deepEqual(await system("root"), ["theirs", "step 2"]);
+  assert.deepEqual(await system("child"), ["theirs"]);
+  assert.equal(asked()[1].source, "compact");
+  writeFileSync(join(folder, "over"), "");
+  assert.deepEqual(await system("root"), ["theirs"]);
+  const before = asked().length;
+  assert.deepEqual(await system("root"), ["theirs"]);
+  assert.equal(asked().length, before);
+});
+
 test("what abide tells after a tool is added to what the tool said", async () => {
   const context = { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "now submit" } };
   const { hooks } = await load(program(`echo '${JSON.stringify(context)}'`));

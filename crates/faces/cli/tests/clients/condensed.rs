@@ -9,7 +9,7 @@ use serde_json::json;
 /// More than any of the clients keeps of a conversation.
 const LONG: usize = 6_000_000;
 
-async fn a_condensed_conversation_is_held_to_the_step<C: Seat>(client: C) {
+async fn a_condensed_conversation_is_held_to_the_step(client: impl Seat) {
     let stage = Stage::new(client);
     let own = |tool: &str, arguments| stage.client.tool("abide", tool, arguments);
     let mut submit = own("ability_submit", json!({"step": "review", "output": "All is well."}));
@@ -58,7 +58,7 @@ async fn a_condensed_conversation_is_held_to_the_step<C: Seat>(client: C) {
         .collect();
     let (size, told) = sizes[sizes.len() - 1];
     assert!(size < LONG / 2, "it was condensed: {sizes:?} {}", outcome.stderr);
-    assert_eq!(told, C::TOLD_WHEN_CONDENSED, "{sizes:?} {}", outcome.stderr);
+    assert!(told, "the model knows the step: {sizes:?} {}", outcome.stderr);
     let results: Vec<&str> =
         turns.iter().flat_map(|turn| turn.new_results()).map(|result| result.text.as_str()).collect();
     let held = results.iter().any(|text| text.contains("is not part of step `review`"));

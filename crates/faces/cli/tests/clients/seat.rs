@@ -20,10 +20,6 @@ pub(crate) trait Seat: Client + Sized {
     /// Whether a tool is used although its hook says nothing that can be understood.
     const GARBLED_HOOK_IS_OPEN: bool;
 
-    /// Whether the model is told the step as soon as the conversation is condensed. OpenCode gives it to the model that writes the
-    /// summary, and what that makes of it is its own; a tool that is denied tells it again.
-    const TOLD_WHEN_CONDENSED: bool;
-
     /// Adds an MCP server of somebody else to the project's settings.
     fn add_server(stage: &Stage<Self>, name: &str, words: &[&str]);
 }
@@ -32,7 +28,6 @@ impl Seat for ClaudeCode {
     const HOOKS: &'static str = ".claude/settings.json";
     const OTHER_SPELLINGS: &'static [&'static str] = &["bash", "BASH", "Bash "];
     const NO_TOOL: &'static [&'static str] = &["No such tool available", "InputValidationError"];
-    const TOLD_WHEN_CONDENSED: bool = true;
     const SLOW_HOOK_IS_OPEN: bool = false;
     const SILENT_HOOK_IS_OPEN: bool = false;
     const GARBLED_HOOK_IS_OPEN: bool = true;
@@ -47,7 +42,6 @@ impl Seat for OpenCode {
     const HOOKS: &'static str = ".opencode/plugins/abide.js";
     const OTHER_SPELLINGS: &'static [&'static str] = &["Bash", "BASH", "bash "];
     const NO_TOOL: &'static [&'static str] = &["invalid", "unavailable tool"];
-    const TOLD_WHEN_CONDENSED: bool = false;
     const SLOW_HOOK_IS_OPEN: bool = false;
     const SILENT_HOOK_IS_OPEN: bool = false;
     const GARBLED_HOOK_IS_OPEN: bool = false;
@@ -62,7 +56,6 @@ impl Seat for Codex {
     const HOOKS: &'static str = ".codex/hooks.json";
     const OTHER_SPELLINGS: &'static [&'static str] = &["Exec_Command", "EXEC_COMMAND", "exec_command "];
     const NO_TOOL: &'static [&'static str] = &["unsupported call", "failed to parse"];
-    const TOLD_WHEN_CONDENSED: bool = true;
     const SLOW_HOOK_IS_OPEN: bool = false;
     const SILENT_HOOK_IS_OPEN: bool = false;
     const GARBLED_HOOK_IS_OPEN: bool = false;
