@@ -74,6 +74,9 @@ pub enum BadQuestion {
     /// It is no JSON.
     #[error("the client's question is not JSON: {0}")]
     NotJson(String),
+    /// The command line names an event that there is not: what it stands for would not be asked about.
+    #[error("abide knows no event `{0}`")]
+    UnknownEvent(String),
     /// Something is missing or is not text.
     #[error("the client's question has no `{0}`")]
     Missing(&'static str),
@@ -86,6 +89,7 @@ pub fn read(text: &str, event: Option<&str>) -> Result<Asked, BadQuestion> {
     }
     let json = abide_formats::json::parse(text).map_err(BadQuestion::NotJson)?;
     let given = text_of(&json, "hook_event_name");
+    let is_ours = event.is_some();
     let event = event.map(str::to_owned).or(given).ok_or(BadQuestion::Missing("hook_event_name"))?;
     let moment = match event.as_str() {
         "PreToolUse" => Moment::BeforeTool(used(&json)?),
@@ -98,6 +102,8 @@ pub fn read(text: &str, event: Option<&str>) -> Result<Asked, BadQuestion> {
         "SubagentStop" => Moment::SubAgentStop,
         "SessionStart" => Moment::Start { source: text_of(&json, "source").unwrap_or_default() },
         "PreCompact" => Moment::Compaction,
+        // Clients have events that need no answer; a command line that names one was mistyped.
+        _ if is_ours => return Err(BadQuestion::UnknownEvent(event)),
         _ => Moment::Other(event),
     };
     Ok(Asked {
@@ -166,6 +172,7 @@ mod tests {
             ("{\"session_id\":\"s\",\"tool_name\":7}", Some("PreToolUse"), "no `tool_name`"),
             ("{\"session_id\":\"s\"}", Some("UserPromptSubmit"), "no `prompt`"),
             ("[]", Some("Stop"), "no `session_id`"),
+            ("{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\"}", Some("pre-tool-use"), "no event `pre-tool-use`"),
         ] {
             let found = read(text, event).unwrap_err().to_string();
             assert!(found.contains(why), "{text}: {found}");

@@ -30,6 +30,8 @@ struct Served {
 
 impl Served {
     async fn start(desk: &Arc<Scripted>, options: Options) -> Self {
+        // The client of these tests can speak TLS when other crates ask for it, and then wants to know by whose code.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Http::bind("127.0.0.1:0".parse().unwrap(), options).await.unwrap();
         let (stop, stopped) = oneshot::channel();
         let (address, desk) = (http.address(), desk.clone());

@@ -356,7 +356,7 @@ pub(crate) static CHECKING: &[Case] = &[
         name: "agents of the configuration",
         format: Format::Config,
         error: None,
-        make: |size| pieces!("agents:\n", size, "", i => "  a{i}: {{ model: m }}\n"),
+        make: |size| pieces!("agents:\n", size, "", i => "  a{i}: {{ model: p/m }}\n"),
     },
     Case {
         name: "secrets without a source",

@@ -311,6 +311,8 @@ impl Simulation {
     /// Brings the run to its end; everybody is helpful and nothing breaks.
     fn finish(&mut self) {
         self.faults = 0;
+        // What somebody else wrote last may have followed a command that was refused: a driver looks before it waits.
+        self.take_in(None).expect("nothing can be refused");
         for _ in 0..ENOUGH {
             if self.run.is_finished() {
                 return;
