@@ -194,20 +194,23 @@ impl Project {
         timed(&mut self.command(), Some(&self.question))
     }
 
-    /// Makes sure that the run is seen and the index is used: a call that the step does not grant is denied, and so is one
-    /// that an ability protects.
+    /// Makes sure that the run is seen and the index is used: a call that the step does not grant is denied, and so is, in a
+    /// session without a run, one that an ability protects.
     fn is_held(&self) -> anyhow::Result<()> {
         let asked = std::fs::read_to_string(&self.question)?;
         let last = self.abilities.saturating_sub(1);
-        for command in ["rm -rf target".to_owned(), format!("cargo test x; ./deploy-{last}.sh now")] {
-            let question = self.home.join("other.json");
-            std::fs::write(&question, asked.replace("cargo test --workspace --locked", &command))?;
-            let output = self.command().stdin(File::open(&question)?).output()?;
-            let text = String::from_utf8_lossy(&output.stdout);
-            ensure!(text.contains("deny"), "`{command}` is not denied: {output:?}");
-            if self.abilities > 0 && command.contains("deploy") {
-                ensure!(text.contains(&format!("deploy-{last}")), "`{command}`: {text}");
-            }
+        let outside = asked.replace("cargo test --workspace --locked", "rm -rf target");
+        let protected = asked.replace(SESSION, "free");
+        let protected = protected
+            .replace("cargo test --workspace --locked", &format!("cargo test x; ./deploy-{last}.sh now"));
+        let reasons = [(outside, "step `review`".to_owned()), (protected, format!("deploy-{last}"))];
+        for (question, reason) in &reasons[..if self.abilities > 0 { 2 } else { 1 }] {
+            let file = self.home.join("other.json");
+            std::fs::write(&file, question)?;
+            let output = self.command().stdin(File::open(&file)?).output()?;
+            // A denial is this exit code, and a reason on standard error.
+            let said = String::from_utf8_lossy(&output.stderr);
+            ensure!(output.status.code() == Some(2) && said.contains(reason), "{question}: {output:?}");
         }
         Ok(())
     }

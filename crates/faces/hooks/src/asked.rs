@@ -172,7 +172,11 @@ mod tests {
             ("{\"session_id\":\"s\",\"tool_name\":7}", Some("PreToolUse"), "no `tool_name`"),
             ("{\"session_id\":\"s\"}", Some("UserPromptSubmit"), "no `prompt`"),
             ("[]", Some("Stop"), "no `session_id`"),
-            ("{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\"}", Some("pre-tool-use"), "no event `pre-tool-use`"),
+            (
+                "{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\"}",
+                Some("pre-tool-use"),
+                "no event `pre-tool-use`",
+            ),
         ] {
             let found = read(text, event).unwrap_err().to_string();
             assert!(found.contains(why), "{text}: {found}");
