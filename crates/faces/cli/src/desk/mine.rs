@@ -23,6 +23,8 @@ use tokio::time::timeout;
 
 /// How soon it is tried again to drive a run that another process is at.
 const AGAIN: Duration = Duration::from_millis(250);
+/// How often that is done when the log could not be used.
+const MOST_TRIES: u32 = 20;
 
 impl LocalDesk {
     /// Starts an ability for whoever asks.
@@ -106,10 +108,17 @@ impl LocalDesk {
         let (floor, surroundings) = (self.floor(), self.surroundings.clone());
         let limits = self.quietly(|session| Ok(runs::limits(session))).ok();
         tokio::spawn(async move {
+            let mut tries = 0;
             let end = loop {
                 let end = driver.drive(id.clone(), stopped.clone()).await;
-                let Err(DriveError::Store(StoreError::Held { .. })) = end else { break end };
-                // The server before this one brings a step to its end, or a human is at it.
+                // The server before this one brings a step to its end, a human is at it, or the log is busy.
+                let waits = matches!(&end, Err(DriveError::Store(StoreError::Held { .. })))
+                    || (tries < MOST_TRIES
+                        && matches!(&end, Err(DriveError::Store(_) | DriveError::Load(_))));
+                if !waits {
+                    break end;
+                }
+                tries += 1;
                 floor.queues(&id);
                 if timeout(AGAIN, stopped.changed()).await.is_ok() {
                     break end;
@@ -207,9 +216,13 @@ impl LocalDesk {
                 "step `{}` is not yours now: `{other}` is; hand in the result of that one",
                 asked.step
             ))),
-            Err(None) => Err(Report::failure(format!(
-                "no step of run {id} waits for a result of yours; `ability_status` tells where it is"
-            ))),
+            Err(None) => {
+                let (seen, _) = self.floor.look(&id);
+                let mut report = self.report(&id, &seen).await;
+                report.text = format!("no step waits for a result of yours. {}", report.text);
+                report.failed = true;
+                Err(report)
+            }
         }
     }
 

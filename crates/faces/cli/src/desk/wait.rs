@@ -15,7 +15,7 @@ const HOLD: Duration = Duration::from_secs(45);
 /// How long a human is waited for in the client.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// How long a run that was just taken up may need until it says what it waits for.
-const MOMENT: Duration = Duration::from_secs(10);
+const MOMENT: Duration = Duration::from_secs(30);
 /// How long a driver may be behind its log.
 const BEHIND: Duration = Duration::from_secs(2);
 /// How often that is looked at.

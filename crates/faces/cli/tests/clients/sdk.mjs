@@ -4,6 +4,7 @@
 //
 // SDK 1 begins with a handshake; SDK 2 first tries the version of the protocol that has none.
 
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -46,6 +47,18 @@ client.setRequestHandler(sdk.elicit, async ({ params }) => {
 const call = (name, args) =>
   sdk.call(client, { name, arguments: args }, { onprogress: (told) => saw.progress.push(told) });
 
+// Over pipes a hook of abide stands before the calls, as in real clients; over HTTP nothing can stand there.
+const seen = (name, args) => {
+  if (!server.url) {
+    const tool = { tool_name: `mcp__abide__${name}`, tool_input: args };
+    const input = JSON.stringify({ session_id: "sdk", cwd: server.cwd, hook_event_name: "PreToolUse", ...tool });
+    const options = { input, env: server.env, cwd: server.cwd, encoding: "utf8" };
+    const { status, stderr } = spawnSync(server.command, ["hook", "claude", "PreToolUse"], options);
+    if (status !== 0) saw.troubles.push(stderr);
+  }
+  return call(name, args);
+};
+
 await client.connect(transport);
 saw.server = client.getServerVersion();
 saw.instructions = client.getInstructions();
@@ -55,10 +68,10 @@ saw.list = await call("ability_list", {});
 saw.wrong = await call("ability_run", { abilty: "release" });
 saw.unknown = await call("ability_rum", {}).catch((error) => String(error));
 saw.strict = await call("ability_run", { ability: "strict" });
-saw.begun = await call("ability_run", { ability: "release", inputs: { version: "v1" } });
+saw.begun = await seen("ability_run", { ability: "release", inputs: { version: "v1" } });
 const { run, step } = saw.begun.structuredContent;
-saw.status = await call("ability_status", { run });
-saw.finished = await call("ability_submit", { run, step: step?.step, output: { verdict: "good" } });
+saw.status = await seen("ability_status", { run });
+saw.finished = await seen("ability_submit", { run, step: step?.step, output: { verdict: "good" } });
 saw.templates = (await client.listResourceTemplates()).resourceTemplates.map((each) => each.uriTemplate);
 saw.resources = (await client.listResources()).resources.map((each) => each.uri);
 saw.definition = await client.readResource({ uri: "abide://abilities/release" });
