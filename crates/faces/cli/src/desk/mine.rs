@@ -59,7 +59,8 @@ impl LocalDesk {
             })
             .map_err(|failure| refused(&failure))?;
         let session = match &ticket {
-            Some(ticket) => session_of(ticket),
+            // A ticket of a client that nobody knows would leave the run unbound.
+            Some(ticket) => Some(session_of(ticket).ok_or_else(|| unguarded(&asked.ability, level))?),
             None if level == Enforcement::Loose => None,
             None => return Err(unguarded(&asked.ability, level)),
         };
@@ -175,6 +176,8 @@ impl LocalDesk {
     async fn again(&self, session: SessionId, mut bound: Bound) -> Result<RunId, Report> {
         let bad = || Report::failure(format!("the session is bound to `{}`, which is no run", bound.run));
         let id = RunId::parse(&bound.run).ok_or_else(bad)?;
+        // Of several calls at once, one takes it up.
+        let _alone = self.taking_up.lock().await;
         if self.floor.drives(&id) {
             return Ok(id);
         }

@@ -47,6 +47,8 @@ pub(crate) struct LocalDesk {
     gate: Option<Gate>,
     floor: Arc<Floor>,
     driver: OnceLock<LocalDriver>,
+    /// Held while a run is taken up that nobody here drives.
+    taking_up: tokio::sync::Mutex<()>,
 }
 
 impl LocalDesk {
@@ -60,6 +62,7 @@ impl LocalDesk {
             floor: Arc::new(Floor::new(gate.clone())),
             gate,
             driver: OnceLock::new(),
+            taking_up: tokio::sync::Mutex::default(),
         }
     }
 

@@ -111,6 +111,8 @@ impl Floor {
         });
         (attended.session, attended.bound, attended.stop) = (session, bound, stop);
         (attended.driven, attended.broke) = (true, None);
+        // Whoever had the run before may have written last.
+        attended.behind = true;
         attended.standings.insert(run.id.clone(), Standing::of(run));
         stopped
     }
@@ -244,7 +246,13 @@ impl Floor {
                 gate.release(session, id.as_str())
             } else {
                 let bound = attended.bound_now(id);
-                if bound == attended.bound && !attended.behind {
+                let is_said = bound == attended.bound && !attended.behind;
+                // The process that drives it now says where it is.
+                let is_others = || {
+                    !attended.driven
+                        && !matches!(gate.bound(session), Ok(Some(known)) if known.driver == attended.bound.driver)
+                };
+                if is_said || is_others() {
                     Ok(())
                 } else {
                     let written = gate.update(session, &bound);
