@@ -39,7 +39,11 @@ const transport = server.url
 
 const saw = { asked: [], progress: [], troubles: [] };
 const client = sdk.make({ name: "sdk", version: "1" }, { capabilities: { elicitation: { form: {} } } });
-client.onerror = (error) => saw.troubles.push(String(error));
+client.onerror = (error) => {
+  // SDK 1 looks at notifications after the answers that come with them, and then no longer knows whose progress it is.
+  const late = generation === "1" && String(error).includes("progress notification for an unknown token");
+  if (!late) saw.troubles.push(String(error));
+};
 client.setRequestHandler(sdk.elicit, async ({ params }) => {
   saw.asked.push(params);
   return { action: "accept", content: { choice: params.requestedSchema.properties.choice.enum[0], comment: "go" } };
