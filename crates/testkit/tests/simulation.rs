@@ -60,7 +60,7 @@ fn told(story: &str) -> String {
     let is_cancelled = |line: &&str| line.contains(": step.cancelled ");
     let mut lines: Vec<&str> = story.lines().collect();
     for together in lines.chunk_by_mut(|one, other| {
-        is_cancelled(&one) && is_cancelled(&other) && one.split(": ").next() == other.split(": ").next()
+        is_cancelled(one) && is_cancelled(other) && one.split(": ").next() == other.split(": ").next()
     }) {
         together.sort_unstable();
     }
