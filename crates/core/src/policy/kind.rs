@@ -130,7 +130,7 @@ impl OwnTool {
     pub const ALL: &[OwnTool] =
         &[Self::List, Self::Run, Self::Status, Self::Submit, Self::Cancel, Self::Validate, Self::Agent];
 
-    /// Returns its name.
+    /// Returns its name without the prefix of a client.
     pub fn word(self) -> &'static str {
         match self {
             Self::List => "ability_list",
@@ -145,19 +145,6 @@ impl OwnTool {
 
     fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|tool| tool.word() == name)
-    }
-
-    /// Returns its name without the prefix of a client.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::List => "ability_list",
-            Self::Run => "ability_run",
-            Self::Status => "ability_status",
-            Self::Submit => "ability_submit",
-            Self::Cancel => "ability_cancel",
-            Self::Validate => "ability_validate",
-            Self::Agent => "ability_agent",
-        }
     }
 }
 

@@ -227,7 +227,7 @@ mod tests {
                 (Client::Other, tool.name().to_owned()),
             ] {
                 let ToolKind::Own(own) = kind(client, &name) else { panic!("{client:?} {name} is unknown") };
-                assert_eq!(own.name(), tool.name(), "{client:?} {name}");
+                assert_eq!(own.word(), tool.name(), "{client:?} {name}");
             }
         }
     }

@@ -5,7 +5,7 @@ use super::*;
 /// A call of each kind; the shell command changes something, and another one only reads.
 fn calls() -> Vec<(ToolKind, ToolCall)> {
     let claude = |name: &str, arguments: Value| ToolCall::read(Client::ClaudeCode, name, &arguments);
-    let own = |tool: OwnTool| claude(&format!("mcp__abide__{}", tool.name()), map(&[("ability", text("x"))]));
+    let own = |tool: OwnTool| claude(&format!("mcp__abide__{}", tool.word()), map(&[("ability", text("x"))]));
     let nested = map(&[("tool", text("bash")), ("parameters", map(&[("command", text("touch x"))]))]);
     let batch = map(&[("tool_calls", Value::List(vec![nested]))]);
     let mut calls = vec![
