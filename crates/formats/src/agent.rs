@@ -2,10 +2,13 @@
 //!
 //! The same files are read by Claude Code and OpenCode, so keys that are not ours are left to them.
 
-use crate::read::Reader;
+use crate::read::{Reader, data};
 use crate::yaml::{Content, Node};
 use crate::{frontmatter, shape};
-use abide_core::definition::{AbilityName, AgentName, AgentProfile, Permission, PermissionAction, ToolGrant};
+use abide_core::definition::{
+    AbilityName, AgentCapability, AgentName, AgentProfile, AgentTools, Permission, PermissionAction,
+    ToolGrant,
+};
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::source::{Span, Spanned};
 
@@ -49,17 +52,7 @@ pub fn skill_name(source: &str) -> Option<String> {
 
 fn agent_without_keys(reader: &mut Reader<'_>, default_name: &str) -> Option<AgentProfile> {
     let name = default(reader, default_name, Span::default())?;
-    Some(AgentProfile {
-        name,
-        description: None,
-        model: None,
-        tools: None,
-        permission: Vec::new(),
-        capabilities: Vec::new(),
-        abilities: None,
-        skills: None,
-        prompt: String::new(),
-    })
+    Some(AgentProfile::named(name))
 }
 
 fn default(reader: &mut Reader<'_>, default_name: &str, at: Span) -> Option<Spanned<AgentName>> {
@@ -88,10 +81,8 @@ fn agent(reader: &mut Reader<'_>, root: &Node<'_>, default_name: &str) -> Option
     let tools = fields.take(reader, "tools").filter(|node| !node.is_null()).map(|node| tools(reader, node));
     let permission =
         fields.take(reader, "permission").map(|node| permission(reader, node)).unwrap_or_default();
-    let capabilities = match fields.take(reader, "capabilities") {
-        Some(node) => reader.one_or_many(node, Reader::full_text),
-        None => Vec::new(),
-    };
+    let capabilities =
+        fields.take(reader, "capabilities").map(|node| capabilities(reader, node)).unwrap_or_default();
     let abilities = fields
         .take(reader, "abilities")
         .map(|node| reader.one_or_many(node, |reader, node| reader.name(node, AbilityName::parse)));
@@ -113,41 +104,84 @@ fn agent(reader: &mut Reader<'_>, root: &Node<'_>, default_name: &str) -> Option
 /// How many tools one line may name.
 const MOST_TOOLS: usize = 10_000;
 
-fn tools(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<ToolGrant>> {
-    let grant = |tool: &str, granted, span| Spanned::new(ToolGrant { tool: tool.to_owned(), granted }, span);
+/// Reads the tools of an agent: a line or a list has these and no others, a mapping switches some on and off.
+pub(crate) fn tools(reader: &mut Reader<'_>, node: &Node<'_>) -> AgentTools {
     match &node.content {
-        Content::Scalar(scalar) => scalar
-            .text
-            .split(',')
-            .map(str::trim)
-            .filter(|tool| !tool.is_empty())
-            .enumerate()
-            .map_while(|(index, tool)| {
-                if index == MOST_TOOLS {
-                    reader.report(Diagnostic::new(
-                        Code::TooComplex,
-                        node.span,
-                        format!("`tools` names more than {MOST_TOOLS} tools"),
-                    ));
-                }
-                (index < MOST_TOOLS).then(|| grant(tool, true, node.span))
-            })
-            .collect(),
-        Content::Sequence(items) => items
-            .iter()
-            .filter_map(|item| reader.full_text(item).map(|tool| grant(&tool, true, tool.span)))
-            .collect(),
-        Content::Mapping(entries) => entries
-            .iter()
-            .filter_map(|(key, value)| {
-                let granted = reader.boolean(value)?;
-                Some(grant(key.text()?, granted.value, key.span))
-            })
-            .collect(),
+        Content::Scalar(scalar) => AgentTools::Only(
+            separated(&scalar.text)
+                .into_iter()
+                .enumerate()
+                .map_while(|(index, tool)| {
+                    if index == MOST_TOOLS {
+                        reader.report(Diagnostic::new(
+                            Code::TooComplex,
+                            node.span,
+                            format!("`tools` names more than {MOST_TOOLS} tools"),
+                        ));
+                    }
+                    (index < MOST_TOOLS).then(|| Spanned::new(tool.to_owned(), node.span))
+                })
+                .collect(),
+        ),
+        Content::Sequence(items) => {
+            AgentTools::Only(items.iter().filter_map(|item| reader.full_text(item)).collect())
+        }
+        Content::Mapping(entries) => AgentTools::Switched(
+            entries
+                .iter()
+                .filter_map(|(key, value)| {
+                    let granted = reader.boolean(value)?.value;
+                    Some(Spanned::new(ToolGrant { tool: key.text()?.to_owned(), granted }, key.span))
+                })
+                .collect(),
+        ),
     }
 }
 
-fn permission(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<Permission>> {
+/// Takes a line apart at its commas, but for those inside parentheses: `Read, Bash(git log, git show)`.
+fn separated(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let pieces = text.split(|character| {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth == 0
+    });
+    pieces.map(str::trim).filter(|tool| !tool.is_empty()).collect()
+}
+
+/// Reads capabilities: ids, each alone or as the key of its configuration, in a list or a mapping.
+pub(crate) fn capabilities(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<AgentCapability> {
+    let mut found = Vec::new();
+    let mut take = |reader: &mut Reader<'_>, node: &Node<'_>| match &node.content {
+        Content::Mapping(entries) => {
+            for (key, value) in entries {
+                let Some(id) = reader.full_text(key) else { continue };
+                let configuration = match &value.content {
+                    _ if value.is_null() => None,
+                    Content::Mapping(_) => Some(data(value)),
+                    _ => {
+                        reader.wrong_type(value, "a mapping: what is configured for the capability");
+                        continue;
+                    }
+                };
+                found.push(AgentCapability { id, configuration });
+            }
+        }
+        _ => found.extend(reader.full_text(node).map(|id| AgentCapability { id, configuration: None })),
+    };
+    match &node.content {
+        Content::Sequence(items) => items.iter().for_each(|item| take(reader, item)),
+        _ if node.is_null() => {}
+        _ => take(reader, node),
+    }
+    found
+}
+
+/// Reads permission rules, in the order in which they are written.
+pub(crate) fn permission(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Spanned<Permission>> {
     let rule = |tool: &str, pattern: &str, action: Spanned<PermissionAction>, span| {
         Spanned::new(
             Permission { tool: tool.to_owned(), pattern: pattern.to_owned(), action: action.value },
@@ -198,12 +232,10 @@ mod tests {
         assert_eq!(agent.prompt, "You are a deployment specialist...");
 
         // Claude Code: tools as a comma list, foreign keys.
-        let claude = read("---\ntools: Read, Grep\ncolor: red\n---\nx", "reviewer").agent.unwrap();
+        let claude = read("---\ntools: Read, Bash(a, b)\ncolor: red\n---\nx", "reviewer").agent.unwrap();
         assert_eq!(claude.name.as_str(), "reviewer");
-        assert_eq!(
-            claude.tools.unwrap().iter().map(|grant| grant.tool.clone()).collect::<Vec<_>>(),
-            ["Read", "Grep"]
-        );
+        let Some(AgentTools::Only(names)) = claude.tools else { panic!("{:?}", claude.tools) };
+        assert_eq!(names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>(), ["Read", "Bash(a, b)"]);
 
         // OpenCode: tools and permissions as mappings.
         let opencode = read(
@@ -212,13 +244,39 @@ mod tests {
         );
         assert_eq!(opencode.problems, []);
         let agent = opencode.agent.unwrap();
-        assert!(!agent.tools.unwrap()[0].granted);
+        let Some(AgentTools::Switched(switches)) = agent.tools else { panic!("{:?}", agent.tools) };
+        assert!(!switches[0].granted);
         let rules: Vec<String> = agent
             .permission
             .iter()
             .map(|rule| format!("{} {} {}", rule.tool, rule.pattern, rule.action.word()))
             .collect();
         assert_eq!(rules, ["edit * deny", "bash * ask", "bash git status allow"]);
+    }
+
+    #[test]
+    fn capabilities_are_named_alone_or_with_their_configuration() {
+        let read = |text: &str| {
+            let reading = read(&format!("---\ncapabilities: {text}\n---\n"), "x");
+            let agent = reading.agent.unwrap();
+            let told = agent.capabilities.iter().map(|one| {
+                let configured =
+                    one.configuration.as_ref().map(|value| format!("={}", crate::json::to_json(value)));
+                format!("{}{}", one.id.value, configured.unwrap_or_default())
+            });
+            (told.collect::<Vec<_>>().join(" "), reading.problems.len())
+        };
+        for (text, told) in [
+            ("noop", "noop"),
+            ("[noop, web_fetch@1]", "noop web_fetch@1"),
+            ("[noop, web_fetch: { allow_hosts: [a] }]", r#"noop web_fetch={"allow_hosts":["a"]}"#),
+            ("{ noop: , web_fetch: { a: 1 } }", r#"noop web_fetch={"a":1}"#),
+            ("", ""),
+        ] {
+            assert_eq!(read(text), (told.to_owned(), 0), "{text}");
+        }
+        assert_eq!(read("{ noop: 3 }"), (String::new(), 1));
+        assert_eq!(read("[[noop]]"), (String::new(), 1));
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod provider;
 
 use crate::read::Reader;
 use crate::yaml::Node;
-use crate::{shape, yaml};
+use crate::{agent, shape, yaml};
 use abide_core::definition::{
     AbilityName, AbilitySettings, AgentName, AgentSettings, Config, Enforcement, RunSettings, SecretName,
     SecretSource, SkillSettings,
@@ -115,9 +115,22 @@ fn agents(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<AgentName>, 
             let settings = AgentSettings {
                 description: fields.take(reader, "description").and_then(|node| reader.text(node)),
                 model: fields.take(reader, "model").and_then(|node| provider::model_name(reader, node)),
+                tools: fields
+                    .take(reader, "tools")
+                    .filter(|node| !node.is_null())
+                    .map(|node| agent::tools(reader, node)),
+                permission: fields
+                    .take(reader, "permission")
+                    .map(|node| agent::permission(reader, node))
+                    .unwrap_or_default(),
+                capabilities: fields
+                    .take(reader, "capabilities")
+                    .map(|node| agent::capabilities(reader, node)),
                 abilities: fields.take(reader, "abilities").map(|node| {
                     reader.one_or_many(node, |reader, node| reader.name(node, AbilityName::parse))
                 }),
+                skills: fields.take(reader, "skills").map(|node| reader.one_or_many(node, Reader::full_text)),
+                prompt: fields.take(reader, "prompt").and_then(|node| reader.text(node)),
             };
             fields.finish();
             Some((name, settings))

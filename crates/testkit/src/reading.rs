@@ -7,7 +7,7 @@
 //! - Problems come in the order of the file, are bounded in number, and each says something on one line.
 //! - An ability without errors prints as text that reads back as the same ability, without errors.
 
-use abide_core::definition::{Ability, check};
+use abide_core::definition::{Ability, AgentTools, check};
 use abide_core::diagnostic::{Diagnostic, Problems};
 use abide_core::source::Span;
 use abide_core::value::{Expression, Template};
@@ -57,7 +57,12 @@ pub fn agent(bytes: &[u8]) {
     let _ = agent::skill_name(source);
     if let Some(found) = reading.agent {
         place(source, found.span());
-        found.tools.iter().flatten().for_each(|tool| place(source, tool.span));
+        match &found.tools {
+            Some(AgentTools::Only(names)) => names.iter().for_each(|tool| place(source, tool.span)),
+            Some(AgentTools::Switched(tools)) => tools.iter().for_each(|tool| place(source, tool.span)),
+            None => {}
+        }
+        found.capabilities.iter().for_each(|capability| place(source, capability.id.span));
         found.permission.iter().for_each(|rule| place(source, rule.span));
         found.abilities.iter().flatten().for_each(|ability| place(source, ability.span));
     }

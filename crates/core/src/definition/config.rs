@@ -1,6 +1,9 @@
 //! The configuration: `.abide/config.yaml` of a project over the user's own.
 
-use super::{AbilityName, AgentName, Enforcement, ProviderName, ProviderSettings, SecretName};
+use super::{
+    AbilityName, AgentCapability, AgentName, AgentTools, Enforcement, Permission, ProviderName,
+    ProviderSettings, SecretName,
+};
 use crate::model::ModelName;
 use crate::source::Spanned;
 use crate::value::Duration;
@@ -69,8 +72,32 @@ pub struct AgentSettings {
     pub description: Option<Spanned<String>>,
     /// The model it uses, as `provider/model`.
     pub model: Option<Spanned<ModelName>>,
+    /// The tools it has.
+    pub tools: Option<AgentTools>,
+    /// Rules for single calls, after those of its profile.
+    pub permission: Vec<Spanned<Permission>>,
+    /// The capabilities it is given, in order.
+    pub capabilities: Option<Vec<AgentCapability>>,
     /// The abilities it may run.
     pub abilities: Option<Vec<Spanned<AbilityName>>>,
+    /// The skills it may use.
+    pub skills: Option<Vec<Spanned<String>>>,
+    /// Its system prompt.
+    pub prompt: Option<Spanned<String>>,
+}
+
+impl AgentSettings {
+    /// Lays other settings over these: what they set wins, and their rules come last, where they win too.
+    fn overlay(&mut self, over: Self) {
+        self.description = over.description.or(self.description.take());
+        self.model = over.model.or(self.model.take());
+        self.tools = over.tools.or(self.tools.take());
+        self.permission.extend(over.permission);
+        self.capabilities = over.capabilities.or(self.capabilities.take());
+        self.abilities = over.abilities.or(self.abilities.take());
+        self.skills = over.skills.or(self.skills.take());
+        self.prompt = over.prompt.or(self.prompt.take());
+    }
 }
 
 /// Where a secret comes from.
@@ -107,11 +134,7 @@ impl Config {
         }
         for (name, settings) in over.agents {
             match self.agents.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => {
-                    known.description = settings.description.or(known.description.take());
-                    known.model = settings.model.or(known.model.take());
-                    known.abilities = settings.abilities.or(known.abilities.take());
-                }
+                Some((_, known)) => known.overlay(settings),
                 None => self.agents.push((name, settings)),
             }
         }

@@ -18,7 +18,7 @@ mod validation;
 
 pub(crate) use ability::words;
 pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
-pub use agent::{AgentProfile, Permission, PermissionAction, ToolGrant};
+pub use agent::{AgentCapability, AgentProfile, AgentTools, Permission, PermissionAction, ToolGrant};
 pub use config::{AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SkillSettings};
 pub use input::{Broken, Input, InputType, Rules};
 pub use name::{AbilityName, AgentName, BadName, InputName, ProviderName, SecretName, SkillName, StepId};

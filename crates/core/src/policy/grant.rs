@@ -42,7 +42,7 @@ pub(super) fn granted(subject: &Subject<'_>, grants: &Grants) -> bool {
 ///
 /// A definition is written once and run in several clients. A name that the client has, give or take its
 /// capitals, means that tool alone; a name of another client means the tools that do the same.
-fn is_tool(wanted: &str, client: Client, name: &str) -> bool {
+pub(super) fn is_tool(wanted: &str, client: Client, name: &str) -> bool {
     if wanted == name || (wanted.contains('*') && can_be(&glob(wanted), name)) {
         return true;
     }
@@ -53,7 +53,12 @@ fn is_tool(wanted: &str, client: Client, name: &str) -> bool {
     if plain(wanted) == plain(name) {
         return true;
     }
-    let has_its_own = super::kind::names(client).any(|known| plain(known) == plain(wanted));
+    // Our own loop has the tools of capabilities; `Read` is Claude Code's word there, and means what reads.
+    let is_own = |known: &str| match client {
+        Client::Other => known == wanted,
+        _ => plain(known) == plain(wanted),
+    };
+    let has_its_own = super::kind::names(client).any(is_own);
     !has_its_own && meant_kind(wanted) == Some(kind(client, name))
 }
 

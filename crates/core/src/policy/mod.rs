@@ -19,6 +19,7 @@ mod kind;
 mod likeness;
 mod patch;
 mod path;
+mod permission;
 mod reading;
 mod reason;
 mod reserve;
@@ -34,6 +35,7 @@ mod verdict;
 pub use call::{Arguments, ToolCall};
 pub use kind::{Client, OwnTool, ToolKind, kind};
 pub use path::{Files, NoLinks, Place};
+pub use permission::Permit;
 pub use situation::{
     Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation,
 };

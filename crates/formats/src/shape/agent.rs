@@ -13,37 +13,54 @@ pub static AGENT: Record = Record {
             .default("the file's name"),
         Key::optional("description", Shape::Text, "What the agent is for."),
         Key::optional("model", Shape::Text, "The model it uses, as `provider/model`."),
-        Key::optional(
-            "tools",
-            Shape::AnyOf(&[
-                Shape::Text,
-                Shape::List(&Shape::Text, 0),
-                Shape::Map("^.+$", &Shape::Bool),
-                Shape::Nothing,
-            ]),
-            "The tools it has: names separated by commas, a list, or a mapping from names to true or false.",
-        ),
-        Key::optional(
-            "permission",
-            Shape::AnyOf(&[
-                Shape::Choice(PermissionAction::WORDS),
-                Shape::Map(
-                    "^.+$",
-                    &Shape::AnyOf(&[
-                        Shape::Choice(PermissionAction::WORDS),
-                        Shape::Map("^.+$", &Shape::Choice(PermissionAction::WORDS)),
-                    ]),
-                ),
-            ]),
-            "Rules for single calls, by tool and wildcard; the last one that matches wins.",
-        ),
-        Key::optional(
-            "capabilities",
-            Shape::OneOrMany(&Shape::Text),
-            "The capabilities it is given, in order.",
-        ),
+        TOOLS,
+        PERMISSION,
+        CAPABILITIES,
         Key::optional("abilities", Shape::OneOrMany(&Shape::Name(ABILITY_NAME)), "The abilities it may run.")
             .default("those that do not name other agents"),
         Key::optional("skills", Shape::OneOrMany(&Shape::Text), "The skills it may use.").default("all"),
     ]],
 };
+
+/// `tools` of an agent.
+pub(super) const TOOLS: Key = Key::optional(
+    "tools",
+    Shape::AnyOf(&[
+        Shape::Text,
+        Shape::List(&Shape::Text, 0),
+        Shape::Map("^.+$", &Shape::Bool),
+        Shape::Nothing,
+    ]),
+    "The tools it has: names separated by commas or in a list are all that it has (`Read, Bash(git *)`); a mapping from names to true or false switches some on and off.",
+);
+
+/// `permission` of an agent.
+pub(super) const PERMISSION: Key = Key::optional(
+    "permission",
+    Shape::AnyOf(&[
+        Shape::Choice(PermissionAction::WORDS),
+        Shape::Map(
+            "^.+$",
+            &Shape::AnyOf(&[
+                Shape::Choice(PermissionAction::WORDS),
+                Shape::Map("^.+$", &Shape::Choice(PermissionAction::WORDS)),
+            ]),
+        ),
+    ]),
+    "Rules for single calls: by the name of a tool, a wildcard or a kind (`read`, `search`, `edit`, `execute`, `network`), and by a wildcard for what it is called with; the last one that matches wins.",
+);
+
+/// `capabilities` of an agent.
+pub(super) const CAPABILITIES: Key = Key::optional(
+    "capabilities",
+    Shape::AnyOf(&[
+        Shape::Text,
+        Shape::List(&Shape::AnyOf(&[Shape::Text, CONFIGURED]), 0),
+        CONFIGURED,
+        Shape::Nothing,
+    ]),
+    "The capabilities it is given, in order: ids (`web_fetch`, `tickets@2` for a version), each alone or as the key of what is configured for this agent.",
+);
+
+const CONFIGURED: Shape =
+    Shape::Map("^.+$", &Shape::AnyOf(&[Shape::Map("^.*$", &Shape::Data), Shape::Nothing]));

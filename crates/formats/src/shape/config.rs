@@ -1,5 +1,6 @@
 //! The keys of `config.yaml`.
 
+use super::agent::{CAPABILITIES, PERMISSION, TOOLS};
 use super::{ABILITY_NAME, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, Shape, WORD};
 use abide_core::definition::{Enforcement, WireFormat};
 
@@ -98,12 +99,17 @@ pub static RUNS: Record = Record {
 /// An agent of the configuration.
 pub static AGENT_SETTINGS: Record = Record {
     name: "agent settings",
-    doc: "What the configuration says about an agent.",
+    doc: "What the configuration says about an agent. Over a profile of the same name it wins, key by key; its `permission` comes after the profile's.",
     others: Others::Refused,
     groups: &[&[
         Key::optional("description", Shape::Text, "What the agent is for."),
         Key::optional("model", Shape::Name(MODEL_NAME), "The model it uses, as `provider/model`."),
+        TOOLS,
+        PERMISSION,
+        CAPABILITIES,
         Key::optional("abilities", Shape::OneOrMany(&Shape::Name(ABILITY_NAME)), "The abilities it may run."),
+        Key::optional("skills", Shape::OneOrMany(&Shape::Text), "The skills it may use."),
+        Key::optional("prompt", Shape::Text, "Its system prompt."),
     ]],
 };
 
