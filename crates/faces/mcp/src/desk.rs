@@ -5,9 +5,10 @@
 //! dropped for that, so that a desk can finish what it has begun. When the server ends, calls have a few seconds to end too.
 
 use serde_json::{Map, Value};
-use std::future::{self, Future};
+use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// A future whose type is not known.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -48,11 +49,11 @@ pub trait Desk: Send + Sync + 'static {
         caller: &Caller,
     ) -> impl Future<Output = Result<Content, Unreadable>> + Send;
 
-    /// Resolves when [`Desk::resources`] may have become another list; called again after each time.
+    /// Returns what is sent to each time that [`Desk::resources`] has become another list, for one client.
     ///
-    /// A desk that cannot tell keeps silent.
-    fn changed(&self) -> impl Future<Output = ()> + Send {
-        future::pending()
+    /// A desk that cannot tell returns nothing, and no client is told.
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        None
     }
 }
 

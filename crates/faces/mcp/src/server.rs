@@ -16,8 +16,10 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::borrow::Cow;
+use std::future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -183,11 +185,11 @@ impl<D: Desk> ServerHandler for Server<D> {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let (calls, alive) = (self.calls.clone(), self.alive.clone());
         tokio::spawn(async move {
-            while alive.run_until_cancelled(calls.desk().changed()).await.is_some() {
+            let mut changes = calls.desk().changes();
+            while alive.run_until_cancelled(changed(&mut changes)).await.is_some() {
                 if context.peer.notify_resource_list_changed().await.is_err() {
                     return;
                 }
-                let _ = alive.run_until_cancelled(tokio::time::sleep(CHANGES)).await;
             }
         });
     }
@@ -197,13 +199,13 @@ impl<D: Desk> ServerHandler for Server<D> {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.calls.desk().changes();
         let told = async {
             loop {
-                self.calls.desk().changed().await;
+                changed(&mut changes).await;
                 if context.sink().notify_resource_list_changed().await.is_err() {
                     return;
                 }
-                tokio::time::sleep(CHANGES).await;
             }
         };
         let until = async {
@@ -231,6 +233,19 @@ impl<D: Desk> ServerHandler for Server<D> {
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
     }
+}
+
+/// Waits until there is something else to read, and no more often than a client is told; for ever if nobody can tell.
+async fn changed(changes: &mut Option<watch::Receiver<u64>>) {
+    if let Some(changes) = changes
+        && changes.changed().await.is_ok()
+    {
+        tokio::time::sleep(CHANGES).await;
+        // What came in the meantime is told with it.
+        changes.mark_unchanged();
+        return;
+    }
+    future::pending().await
 }
 
 /// The longest name that a client may give itself, a call or a session.

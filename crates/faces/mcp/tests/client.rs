@@ -403,7 +403,7 @@ async fn resources_are_listed_in_pages_and_read_by_their_address() {
         let error = read(uri).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{uri}: {error}");
     }
-    desk.change.notify_one();
+    desk.change.send_modify(|count| *count += 1);
     timeout(LONG, user.changed.notified()).await.expect("the client must hear that the list has changed");
     leave(client, server).await;
 }

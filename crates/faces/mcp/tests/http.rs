@@ -113,7 +113,7 @@ async fn a_client_over_http_is_served_as_one_over_pipes() {
     assert_eq!(text(&answer(&client, run("approve")).await), "chosen approve Some(\"go\")");
     assert_eq!(text(&answer(&client, run("steps")).await), "3 steps");
     user.heard_progress();
-    desk.change.notify_one();
+    desk.change.send_modify(|count| *count += 1);
     timeout(LONG, user.changed.notified()).await.expect("the client must hear that the list has changed");
 
     // A second client is another session, and each call is told whose it is.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// How many runs are offered for reading.
-const RUNS: usize = 50;
+pub(super) const RUNS: usize = 50;
 
 impl LocalDesk {
     /// Returns what an agent may run; one that nobody knows may run what is open to all.

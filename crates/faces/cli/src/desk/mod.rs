@@ -7,6 +7,7 @@
 mod floor;
 mod look;
 mod mine;
+mod news;
 mod report;
 mod runner;
 mod wait;
@@ -27,9 +28,11 @@ use abide_mcp::desk::{
     Unreadable,
 };
 use floor::Floor;
+use news::News;
 use runner::SessionRunner;
 use std::io;
 use std::sync::{Arc, OnceLock};
+use tokio::sync::watch;
 
 /// What an agent is told when it meets abide.
 const INSTRUCTIONS: &str = "abide runs abilities: workflows whose steps are enforced. \
@@ -49,6 +52,7 @@ pub(crate) struct LocalDesk {
     driver: OnceLock<LocalDriver>,
     /// Held while a run is taken up that nobody here drives.
     taking_up: tokio::sync::Mutex<()>,
+    news: OnceLock<News>,
 }
 
 impl LocalDesk {
@@ -63,6 +67,7 @@ impl LocalDesk {
             gate,
             driver: OnceLock::new(),
             taking_up: tokio::sync::Mutex::default(),
+            news: OnceLock::new(),
         }
     }
 
@@ -194,5 +199,10 @@ impl Desk for LocalDesk {
 
     async fn read(&self, subject: Subject, caller: &Caller) -> Result<Content, Unreadable> {
         self.text_of(subject, caller).await
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        let news = self.news.get_or_init(|| News::watch(self.surroundings.clone(), self.shared.clone()));
+        Some(news.receiver())
     }
 }

@@ -277,3 +277,25 @@ fn an_agent_sees_and_runs_what_is_its_own() {
     let valid = server.call("s1", "ability_validate", &json!({})).unwrap();
     assert_eq!(valid["structuredContent"]["valid"], true, "{valid}");
 }
+
+#[test]
+fn a_client_hears_that_there_is_something_else_to_read() {
+    let stage = Stage::new();
+    let mut server = stage.server();
+    assert_eq!(server.readable(), Vec::<String>::new());
+    // Whatever came before the watch began is told with its beginning.
+    server.hears("notifications/resources/list_changed");
+    stage.define("hello", "description: says hello\nsteps:\n  - id: a\n    run: echo hello\n");
+    server.hears("notifications/resources/list_changed");
+    assert_eq!(server.readable(), ["abide://abilities/hello"]);
+    // A run that somebody starts in a terminal is news as well.
+    let (code, said) = stage.person(&["run", "hello"]);
+    assert_eq!(code, 0, "{said}");
+    server.hears("notifications/resources/list_changed");
+    let readable = server.readable();
+    assert!(readable.len() == 2 && readable[1].starts_with("abide://runs/"), "{readable:?}");
+    // An ability that is broken cannot be run any more.
+    stage.define("hello", "description: says hello\nsteps: 7\n");
+    server.hears("notifications/resources/list_changed");
+    assert_eq!(server.readable(), readable[1..]);
+}

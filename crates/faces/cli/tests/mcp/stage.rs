@@ -182,6 +182,18 @@ impl Server<'_> {
         }
     }
 
+    /// Waits until the server tells something by itself.
+    pub(crate) fn hears(&mut self, method: &str) {
+        while self.lines.recv_timeout(LONGEST).expect("to be told in time")["method"] != method {}
+    }
+
+    /// Returns the addresses of what can be read.
+    pub(crate) fn readable(&mut self) -> Vec<String> {
+        let listed = self.request("resources/list", &json!({}));
+        let resources = listed["resources"].as_array().unwrap().iter();
+        resources.map(|resource| resource["uri"].as_str().unwrap().to_owned()).collect()
+    }
+
     pub(crate) fn request(&mut self, method: &str, parameters: &Value) -> Value {
         let id = self.ask(method, parameters);
         self.answer(id)

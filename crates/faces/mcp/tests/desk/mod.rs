@@ -8,7 +8,7 @@ use abide_mcp::desk::{
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 #[derive(Default)]
 pub struct Scripted {
@@ -16,8 +16,8 @@ pub struct Scripted {
     pub asked: Mutex<Vec<Value>>,
     /// Wakes `ability_run` of `wait`.
     pub release: Notify,
-    /// Wakes `changed`.
-    pub change: Notify,
+    /// Sends to [`Desk::changes`].
+    pub change: watch::Sender<u64>,
     /// Wakes a test when a call was cancelled.
     pub cancelled: Notify,
     /// Wakes a test when a call has begun.
@@ -168,8 +168,8 @@ impl Desk for Scripted {
         }
     }
 
-    async fn changed(&self) {
-        self.change.notified().await;
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.change.subscribe())
     }
 }
 
