@@ -245,7 +245,7 @@ async fn changed(changes: &mut Option<watch::Receiver<u64>>) {
         changes.mark_unchanged();
         return;
     }
-    future::pending().await
+    future::pending::<()>().await;
 }
 
 /// The longest name that a client may give itself, a call or a session.

@@ -13,12 +13,15 @@ mod codex_only;
 mod condensed;
 mod delegate;
 mod doors;
+mod levels;
+mod opencode_only;
 mod outside;
 mod play;
 mod runs;
 mod sdk;
 mod seat;
 mod stage;
+mod user;
 
 use abide_testkit::client::{ClaudeCode, Codex, Installed, OpenCode};
 

@@ -11,16 +11,16 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-const NOT_IN_STEP: &[&str] = &["is not part of step `review`"];
-const WAITS: &[&str] = &["waits for a human"];
-const NOT_DONE: &[&str] = &["is not done"];
+pub(crate) const NOT_IN_STEP: &[&str] = &["is not part of step `review`"];
+pub(crate) const WAITS: &[&str] = &["waits for a human"];
+pub(crate) const NOT_DONE: &[&str] = &["is not done"];
 
-fn begin<C: Seat>(stage: &Stage<C>) -> Beat {
+pub(crate) fn begin<C: Seat>(stage: &Stage<C>) -> Beat {
     let call = stage.client.tool("abide", "ability_run", json!({"ability": "deploy"}));
     Beat::call("begin the run", call, &["Look at notes.txt"])
 }
 
-fn submit<C: Seat>(stage: &Stage<C>, name: &'static str, told: &'static [&'static str]) -> Beat {
+pub(crate) fn submit<C: Seat>(stage: &Stage<C>, name: &'static str, told: &'static [&'static str]) -> Beat {
     let call =
         stage.client.tool("abide", "ability_submit", json!({"step": "review", "output": "All is well."}));
     Beat::about(
@@ -34,7 +34,7 @@ fn submit<C: Seat>(stage: &Stage<C>, name: &'static str, told: &'static [&'stati
     )
 }
 
-fn shell<C: Seat>(
+pub(crate) fn shell<C: Seat>(
     stage: &Stage<C>,
     name: &'static str,
     command: &str,
@@ -53,7 +53,12 @@ fn shell<C: Seat>(
     )
 }
 
-fn write<C: Seat>(stage: &Stage<C>, name: &'static str, file: &str, told: &'static [&'static str]) -> Beat {
+pub(crate) fn write<C: Seat>(
+    stage: &Stage<C>,
+    name: &'static str,
+    file: &str,
+    told: &'static [&'static str],
+) -> Beat {
     Beat::call(name, stage.client.write(&stage.path(file), "x\n"), told)
 }
 

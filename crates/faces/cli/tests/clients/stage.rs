@@ -68,6 +68,13 @@ impl<C: Client> Stage<C> {
         stage
     }
 
+    /// Makes the project with an ability that is enforced at another level.
+    pub(crate) fn at_level(client: C, level: &str) -> Self {
+        let stage = Self::new(client);
+        stage.write(ABILITY, &format!("{DEPLOY}settings: {{ enforcement: {level} }}\n"));
+        stage
+    }
+
     /// Installs abide into the client for the project.
     pub(crate) fn install(&self) {
         self.abide(&["install", C::NAME, "--project", "--yes"]);

@@ -197,6 +197,25 @@ fn a_server_that_crashes_loses_nothing_and_frees_nobody() {
 }
 
 #[test]
+fn a_server_that_ends_leaves_the_step_with_its_agent() {
+    let stage = Stage::new();
+    stage.define("deploy", DEPLOY);
+    let mut server = stage.server();
+    let (run, _) = server.run("s1", "deploy");
+    server.end();
+    let told = stage.hook("s1", "SessionStart", &json!({ "source": "resume" })).unwrap();
+    assert!(told.contains("Look for problems") && told.contains("Write(review.md)"), "{told}");
+    stage
+        .may("s1", "Write", &json!({ "file_path": stage.path("project/review.md"), "content": "x" }))
+        .unwrap();
+    stage.shell("s1", "ls").expect_err("no more than the step grants");
+    std::fs::write(stage.path("project/review.md"), "fine").unwrap();
+    let mut server = stage.server();
+    let report = server.submit("s1", &run, "review", &json!("Written in between.")).unwrap();
+    assert_eq!(report["structuredContent"]["waits_for"]["step"], "allow", "{report}");
+}
+
+#[test]
 fn sessions_do_not_touch_each_others_runs() {
     let stage = Stage::new();
     stage.define("deploy", DEPLOY);

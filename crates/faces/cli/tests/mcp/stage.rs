@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long an answer may take before a test gives up.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -238,6 +238,18 @@ impl Server<'_> {
         self.stdin = None;
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Goes away, and waits until the process that served has left its runs.
+    pub(crate) fn end(&mut self) {
+        let serving = children_of(self.child.id());
+        self.go_away();
+        let gone = || serving.iter().all(|process| !PathBuf::from(format!("/proc/{process}")).exists());
+        let until = Instant::now() + LONGEST;
+        while !gone() {
+            assert!(Instant::now() < until, "{serving:?} still serve");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Ends the server and what it started at once, as a machine does that loses power.

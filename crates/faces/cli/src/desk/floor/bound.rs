@@ -41,12 +41,17 @@ impl Attended {
             bound.step = Some(waits(key.to_string(), "Say what to do with the step that was interrupted"));
         } else {
             let own = self.standings.get(id).and_then(|standing| standing.doing.first());
-            bound.step = own.map(|(key, step_type)| BoundStep {
-                id: key.to_string(),
-                step_type: step_type.word().to_owned(),
-                tools: Some(Vec::new()),
-                task: String::new(),
-                waits_for_human: false,
+            let known = bound.step.take();
+            bound.step = own.map(|(key, step_type)| {
+                let id = key.to_string();
+                // What the agent was handed it can do without a driver; the next one takes the result.
+                known.filter(|step| self.leaves() && step.id == id).unwrap_or_else(|| BoundStep {
+                    id,
+                    step_type: step_type.word().to_owned(),
+                    tools: Some(Vec::new()),
+                    task: String::new(),
+                    waits_for_human: false,
+                })
             });
         }
         bound

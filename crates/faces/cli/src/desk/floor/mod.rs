@@ -318,6 +318,11 @@ impl Attended {
         }
     }
 
+    /// Returns whether its driver was asked to leave.
+    fn leaves(&self) -> bool {
+        self.stop.borrow().is_some()
+    }
+
     fn asks(&self) -> Option<(RunId, Asks)> {
         self.standings.values().find_map(|standing| Some((standing.run.clone(), standing.asks.clone()?)))
     }
