@@ -9,13 +9,12 @@ use crate::runs;
 use crate::session::Session;
 use abide_catalog::{Status, Watch, WatchError};
 use abide_engine::port::Store as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use abide_store_sqlite::SqliteStore;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// How often the log is looked at, and whether anybody still listens.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Tells that the list of what can be read has become another one.
 #[derive(Debug)]
@@ -34,11 +33,9 @@ impl News {
         Self(receiver)
     }
 
-    /// Returns what hears of changes from now on.
+    /// Returns what hears of changes; what was there before it is told once, since it may be newer than what its client saw.
     pub(super) fn receiver(&self) -> watch::Receiver<u64> {
-        let mut receiver = self.0.clone();
-        receiver.mark_unchanged();
-        receiver
+        self.0.clone()
     }
 }
 
@@ -63,12 +60,8 @@ fn keep_looking(
             let usable = listing.abilities.iter().filter(|entry| entry.status() == Status::Usable);
             other |= replaced(&mut abilities, usable.map(|entry| entry.name.to_string()).collect());
         }
-        let now = state(&runs::log_file(&session));
-        if log.as_ref() != Some(&now) {
-            // A log that cannot be read now is looked at again when it has changed.
-            other |= newest(&session).is_some_and(|newest| replaced(&mut runs, newest));
-            log = Some(now);
-        }
+        // A log that cannot be read now is looked at again.
+        other |= newest(&session, &mut log).is_some_and(|newest| replaced(&mut runs, newest));
         if other {
             news.send_modify(|count| *count += 1);
         }
@@ -89,21 +82,14 @@ fn replaced(known: &mut Option<Vec<String>>, now: Vec<String>) -> bool {
     other
 }
 
-/// Returns the runs that are offered for reading.
-fn newest(session: &Session<'_>) -> Option<Vec<String>> {
-    let Some(store) = runs::find_store(session).ok()? else { return Some(Vec::new()) };
-    let heads = runs::look_up(store.heads(None, RUNS)).ok()?.ok()?;
+/// Returns the runs that are offered for reading; the log is opened once there is one.
+fn newest(session: &Session<'_>, log: &mut Option<SqliteStore>) -> Option<Vec<String>> {
+    if log.is_none() {
+        *log = runs::find_store(session).ok()?;
+    }
+    let Some(log) = log else { return Some(Vec::new()) };
+    let heads = runs::look_up(log.heads(None, RUNS)).ok()?.ok()?;
     let mut names: Vec<String> = heads.into_iter().map(|head| head.stream).collect();
     names.sort_unstable();
     Some(names)
-}
-
-/// Returns what changes when something is written to the log; most of it goes to the file beside it first.
-fn state(log: &Path) -> Vec<Option<(u64, SystemTime)>> {
-    let beside = PathBuf::from(format!("{}-wal", log.display()));
-    let look = |path: &Path| {
-        let metadata = fs::metadata(path).ok()?;
-        Some((metadata.len(), metadata.modified().ok()?))
-    };
-    vec![look(log), look(&beside)]
 }
