@@ -3,7 +3,7 @@
 use crate::error::Stop;
 use crate::leases;
 use abide_engine::port::{
-    Appended, Extent, HeadPlace, Lease, NO_HASH, NewEvent, StoreError, Stored, StreamHead, link, verify,
+    Appended, End, Extent, HeadPlace, Lease, NO_HASH, NewEvent, StoreError, Stored, StreamHead, link, verify,
 };
 use rusqlite::{Connection, Error, ErrorCode, OptionalExtension as _, Row};
 use std::ops::Range;
@@ -15,13 +15,6 @@ pub(crate) struct Append {
     pub(crate) lease: Option<Lease>,
     pub(crate) events: Vec<NewEvent>,
     pub(crate) summary: String,
-}
-
-/// The last event of a stream.
-struct End {
-    seq: u64,
-    hash: String,
-    at: i64,
 }
 
 fn end(connection: &Connection, stream: &str) -> Result<Option<End>, Error> {

@@ -1,7 +1,7 @@
 //! Leases: who may drive a stream. A row stays when its lease is given back, so that generations only grow.
 
 use crate::error::Stop;
-use abide_engine::port::{Holder, Lease, StoreError};
+use abide_engine::port::{Holder, Lease, LeaseRow, StoreError, Taken, take_lease};
 use rusqlite::{Connection, Error, OptionalExtension as _};
 
 /// What is asked of [`take`].
@@ -14,72 +14,38 @@ pub(crate) struct Taking {
     pub(crate) dead: Option<Lease>,
 }
 
-/// What came of it.
-pub(crate) enum Taken {
-    /// The caller has it.
-    Yes(Lease),
-    /// Somebody has it, who may be dead: that is looked up outside of the transaction.
-    HeldBy(Lease),
-}
-
-struct Row {
-    /// Nobody after it was given back.
-    holder: Option<Holder>,
-    generation: u64,
-    until: i64,
-}
-
-fn row(connection: &Connection, stream: &str) -> Result<Option<Row>, Error> {
+fn row(connection: &Connection, stream: &str) -> Result<Option<LeaseRow>, Error> {
     connection
         .prepare_cached("SELECT holder, process, generation, until FROM leases WHERE stream = ?1")?
         .query_row([stream], |row| {
             let (name, process): (Option<String>, u32) = (row.get(0)?, row.get(1)?);
             let holder = name.map(|name| Holder { name, process });
-            Ok(Row { holder, generation: row.get(2)?, until: row.get(3)? })
+            Ok(LeaseRow { holder, generation: row.get(2)?, until: row.get(3)? })
         })
         .optional()
 }
 
 /// Refuses an append whose lease is not the newest.
 pub(crate) fn check(connection: &Connection, stream: &str, lease: &Lease) -> Result<(), Stop> {
-    let newest = row(connection, stream)?.is_some_and(|row| is_of(&row, lease));
+    let newest = row(connection, stream)?.is_some_and(|row| row.is_of(lease));
     if newest && lease.stream == stream {
         return Ok(());
     }
     Err(Stop::Refused(StoreError::LeaseLost(stream.to_owned())))
 }
 
-/// A name and a generation together: after a stream was forgotten, generations begin again.
-fn is_of(row: &Row, lease: &Lease) -> bool {
-    row.generation == lease.generation
-        && row.holder.as_ref().is_some_and(|holder| holder.name == lease.holder.name)
-}
-
 /// Takes or renews a lease.
 pub(crate) fn take(connection: &Connection, asked: &Taking) -> Result<Taken, Stop> {
     let Taking { stream, holder, now, until, dead } = asked;
-    let generation = match row(connection, stream)? {
-        None => 1,
-        Some(row) => match &row.holder {
-            Some(present) if present.name == holder.name => row.generation,
-            Some(present) if row.until > *now && !dead.as_ref().is_some_and(|dead| is_of(&row, dead)) => {
-                return Ok(Taken::HeldBy(Lease {
-                    stream: stream.clone(),
-                    holder: present.clone(),
-                    generation: row.generation,
-                    until: row.until,
-                }));
-            }
-            _ => row.generation + 1,
-        },
-    };
+    let taken = take_lease(row(connection, stream)?.as_ref(), stream, holder, *now, *until, dead.as_ref());
+    let Taken::Yes(lease) = &taken else { return Ok(taken) };
     connection
         .prepare_cached(
             "INSERT INTO leases (stream, holder, process, generation, until) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (stream) DO UPDATE SET holder = ?2, process = ?3, generation = ?4, until = ?5",
         )?
-        .execute((stream, &holder.name, holder.process, generation, until))?;
-    Ok(Taken::Yes(Lease { stream: stream.clone(), holder: holder.clone(), generation, until: *until }))
+        .execute((stream, &holder.name, holder.process, lease.generation, until))?;
+    Ok(taken)
 }
 
 /// Gives a lease back, if it is still the newest.

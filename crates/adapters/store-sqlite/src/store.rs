@@ -3,13 +3,14 @@
 use crate::error::other;
 use crate::events::{self, Append, Forgotten};
 use crate::file::{File, Settings};
-use crate::leases::{self, Taken, Taking};
+use crate::leases::{self, Taking};
 use crate::outputs;
 use crate::readers::{Readers, pause};
 use crate::watch::{Poller, Watch};
 use crate::writer::{Reach, Writer};
 use abide_engine::port::{
     Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Taken,
 };
 use std::ops::Range;
 use std::path::Path;

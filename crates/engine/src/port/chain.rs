@@ -1,7 +1,7 @@
 //! The chain of hashes that makes a changed log visible. Written once here, so that every store and `audit verify`
 //! mean the same by it.
 
-use super::{StoreError, Stored};
+use super::{NewEvent, StoreError, Stored};
 use sha2::{Digest as _, Sha256};
 
 /// The hash before the first event.
@@ -26,6 +26,33 @@ pub fn link(previous: &str, stream: &str, seq: u64, at: i64, kind: &str, data: &
         text.push(char::from(HEX[usize::from(byte & 15)]));
     }
     text
+}
+
+/// The last event of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// Its position.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: String,
+    /// When it was appended.
+    pub at: i64,
+}
+
+/// Returns new events as they lie in the log behind the end of a stream.
+pub fn chained(stream: &str, end: Option<&End>, now: i64, events: Vec<NewEvent>) -> Vec<Stored> {
+    // A clock that was set back does not make an event older than the one before it.
+    let at = end.map_or(now, |end| end.at.max(now));
+    let mut previous = end.map_or_else(|| NO_HASH.to_owned(), |end| end.hash.clone());
+    let first = end.map_or(0, |end| end.seq) + 1;
+    (first..)
+        .zip(events)
+        .map(|(seq, NewEvent { kind, data })| {
+            let hash = link(&previous, stream, seq, at, &kind, &data);
+            let previous = std::mem::replace(&mut previous, hash.clone());
+            Stored { seq, at, kind, data, previous, hash }
+        })
+        .collect()
 }
 
 /// Checks that events follow each other and the event before them, and that each is what its hash says.

@@ -6,6 +6,7 @@ mod capability;
 mod chain;
 mod clock;
 mod files;
+mod leasing;
 mod model;
 mod process;
 mod runner;
@@ -14,9 +15,10 @@ mod tool;
 mod workspace;
 
 pub use capability::Capability;
-pub use chain::{NO_HASH, link, verify};
+pub use chain::{End, NO_HASH, chained, link, verify};
 pub use clock::Clock;
 pub use files::{FileInfo, FilesError, NewFile, Quota, SessionFiles, Written};
+pub use leasing::{LeaseRow, Taken, take_lease};
 pub use model::{
     AnswerEnd, AnswerLimits, Caching, Hear, Model, ModelAnswer, ModelError, ModelEvent, ModelProblem,
     ModelRequest, TimeOut, ToolChoice, ToolOffer,

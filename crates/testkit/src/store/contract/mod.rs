@@ -82,7 +82,7 @@ impl<'a> Tampering<'a> {
 pub fn check(rule: impl Future<Output = ()> + Send + 'static) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
-        .enable_time()
+        .enable_all()
         .build()
         .expect("threads can be started");
     runtime.block_on(async {

@@ -1,0 +1,106 @@
+//! Waking who follows a stream: one connection hears of every change, whoever made it.
+//!
+//! Nothing is polled. A connection that is lost is made again, and everybody looks then, since something may have been
+//! missed; where none can be made, everybody looks now and then.
+
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+
+/// What changes are told on.
+pub(crate) const CHANNEL: &str = "abide_streams";
+/// How long nobody looks when nothing is heard: a belt beside the braces.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a new connection is waited for before the next try.
+const AGAIN: Duration = Duration::from_millis(500);
+/// The most bytes of a name that are told: the database takes 8,000 for all.
+const LONGEST: usize = 7_000;
+
+/// Returns what stands for a stream when a change is told; several long names may share one, and then all look.
+pub(crate) fn name(stream: &str) -> &str {
+    let mut end = stream.len().min(LONGEST);
+    while !stream.is_char_boundary(end) {
+        end -= 1;
+    }
+    &stream[..end]
+}
+
+type Followed = Mutex<HashMap<String, Weak<Notify>>>;
+
+/// Wakes who follows a stream.
+pub(crate) struct Listening {
+    followed: Arc<Followed>,
+    /// Whether a connection listens.
+    heard: watch::Receiver<bool>,
+    task: AbortHandle,
+}
+
+impl Listening {
+    /// Begins to listen, on a connection of its own.
+    pub(crate) fn start(pool: PgPool) -> Self {
+        let followed: Arc<Followed> = Arc::default();
+        let (listens, heard) = watch::channel(false);
+        let task = tokio::spawn(listen(pool, Arc::clone(&followed), listens)).abort_handle();
+        Self { followed, heard, task }
+    }
+
+    /// Returns what wakes who follows a stream; changes from now on are heard, if a connection can be made soon.
+    pub(crate) async fn follow(&self, stream: &str) -> Arc<Notify> {
+        let woken = {
+            let mut followed = lock(&self.followed);
+            let known = followed.get(stream).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                followed.retain(|_, woken| woken.strong_count() > 0);
+                let woken = Arc::new(Notify::new());
+                followed.insert(name(stream).to_owned(), Arc::downgrade(&woken));
+                woken
+            })
+        };
+        let mut heard = self.heard.clone();
+        let _ = tokio::time::timeout(AGAIN, heard.wait_for(|heard| *heard)).await;
+        woken
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock(followed: &Followed) -> MutexGuard<'_, HashMap<String, Weak<Notify>>> {
+    followed.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wake_all(followed: &Followed) {
+    for woken in lock(followed).values().filter_map(Weak::upgrade) {
+        woken.notify_waiters();
+    }
+}
+
+async fn listen(pool: PgPool, followed: Arc<Followed>, listens: watch::Sender<bool>) {
+    loop {
+        let made = async {
+            let mut listener = PgListener::connect_with(&pool).await?;
+            listener.listen(CHANNEL).await?;
+            Ok::<_, sqlx::Error>(listener)
+        };
+        if let Ok(mut listener) = made.await {
+            listens.send_replace(true);
+            // What happened before anybody listened was told to nobody.
+            wake_all(&followed);
+            while let Ok(Some(told)) = listener.try_recv().await {
+                let woken = lock(&followed).get(told.payload()).and_then(Weak::upgrade);
+                if let Some(woken) = woken {
+                    woken.notify_waiters();
+                }
+            }
+            listens.send_replace(false);
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}

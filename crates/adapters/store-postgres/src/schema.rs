@@ -1,0 +1,109 @@
+//! What is in the database, and how an older one becomes a present one.
+//!
+//! Migrations go forward only; `abide_version` says how many a database has had.
+
+use crate::error::{Stop, other, unreadable};
+use abide_engine::port::StoreError;
+use sqlx::{PgPool, Row as _};
+
+/// Keeps two servers that start at once from migrating at once.
+const LOCK: i64 = 0x6162_6465;
+
+/// Each migration makes the next version. One that has been released is never changed.
+///
+/// Names are compared byte by byte (`COLLATE "C"`), as everywhere else in abide. Snapshots are beside their stream and
+/// not in it: a row is rewritten as a whole with every append.
+const MIGRATIONS: &[&str] = &[r#"
+CREATE TABLE streams (
+    stream     text   COLLATE "C" PRIMARY KEY,
+    seq        bigint NOT NULL,
+    hash       text   NOT NULL,
+    created_at bigint NOT NULL,
+    changed_at bigint NOT NULL,
+    summary    bytea  NOT NULL
+);
+CREATE INDEX streams_by_change ON streams (changed_at, stream);
+
+CREATE TABLE events (
+    stream    text   COLLATE "C" NOT NULL,
+    seq       bigint NOT NULL,
+    at        bigint NOT NULL,
+    kind      bytea  NOT NULL,
+    data      bytea  NOT NULL,
+    prev_hash text   NOT NULL,
+    hash      text   NOT NULL,
+    PRIMARY KEY (stream, seq)
+);
+
+CREATE TABLE snapshots (
+    stream text   COLLATE "C" PRIMARY KEY,
+    seq    bigint NOT NULL,
+    data   bytea  NOT NULL
+);
+
+CREATE TABLE outputs (
+    stream   text   COLLATE "C" NOT NULL,
+    attempt  text   COLLATE "C" NOT NULL,
+    channel  text   COLLATE "C" NOT NULL,
+    position bigint NOT NULL,
+    bytes    bytea  NOT NULL,
+    PRIMARY KEY (stream, attempt, channel, position)
+);
+
+CREATE TABLE leases (
+    stream     text   COLLATE "C" PRIMARY KEY,
+    holder     text,
+    process    bigint NOT NULL,
+    generation bigint NOT NULL,
+    until      bigint NOT NULL
+);
+
+CREATE VIEW log AS
+    SELECT stream, seq, to_timestamp(at / 1000.0) AS at, convert_from(kind, 'UTF8') AS kind, convert_from(data, 'UTF8') AS data
+    FROM events;
+"#];
+
+/// Brings a database to the present version, in one transaction; another server may have been faster.
+pub(crate) async fn migrate(pool: &PgPool, place: &str) -> Result<(), StoreError> {
+    let failed = |error: sqlx::Error| Stop::from(error).of_write(place);
+    let mut transaction = pool.begin().await.map_err(failed)?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(LOCK)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    sqlx::query("CREATE TABLE IF NOT EXISTS abide_version (version integer NOT NULL)")
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    let row = sqlx::query("SELECT max(version) AS version FROM abide_version")
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    let version: Option<i32> = row.try_get("version").map_err(failed)?;
+    let (known, found) = (MIGRATIONS.len(), usize::try_from(version.unwrap_or(0)).unwrap_or(usize::MAX));
+    if found > known {
+        return Err(unreadable(
+            place,
+            format!("a newer abide has written it (format {found}, this one knows {known}); update abide"),
+        ));
+    }
+    for (version, migration) in (1_i32..).zip(MIGRATIONS).skip(found) {
+        sqlx::raw_sql(*migration).execute(&mut *transaction).await.map_err(|error| {
+            if found == 0 {
+                other(
+                    place,
+                    format!("the tables cannot be made: {error}; an empty database or schema is needed"),
+                )
+            } else {
+                failed(error)
+            }
+        })?;
+        sqlx::query("INSERT INTO abide_version (version) VALUES ($1)")
+            .bind(version)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+    }
+    transaction.commit().await.map_err(failed)
+}

@@ -1,0 +1,271 @@
+//! The store: each method of the port is one transaction, or one statement that sees one moment.
+
+use crate::error::{Stop, of_commit, other};
+use crate::leases::Taking;
+use crate::listen::{Listening, PATIENCE};
+use crate::{events, leases, outputs, schema};
+use abide_engine::port::{
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Taken,
+};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{PgPool, Postgres, Transaction};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// How much is read at once.
+const EVENTS_AT_ONCE: u64 = 1_000;
+const BYTES_AT_ONCE: u64 = 1024 * 1024;
+
+/// Tells the time, in milliseconds since 1970.
+pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+/// How a database is used.
+#[derive(Clone)]
+pub struct Settings {
+    /// Tells the time of events.
+    pub clock: Clock,
+    /// How many connections there are at most, beside the one that listens.
+    pub connections: u32,
+    /// How long a free connection is waited for.
+    pub patience: Duration,
+}
+
+impl Settings {
+    /// Returns the usual settings.
+    pub fn new(clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), connections: 16, patience: Duration::from_secs(5) }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Settings").field("connections", &self.connections).finish_non_exhaustive()
+    }
+}
+
+/// The log in PostgreSQL.
+///
+/// It belongs to the runtime that it is first used in. Connections are made when they are needed.
+pub struct PgStore {
+    pool: PgPool,
+    /// The database, without what opens it.
+    place: String,
+    settings: Settings,
+    migrated: OnceCell<()>,
+    listening: OnceLock<Listening>,
+}
+
+/// Whether a commit must be on the disk before it returns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// It must: an event.
+    Log,
+    /// It need not: what a power cut undoes, it has also ended the writer of.
+    Beside,
+}
+
+impl PgStore {
+    /// Prepares the log in a database, given as `postgres://…`; nothing is connected yet.
+    pub fn new(url: &str, settings: Settings) -> Result<Self, StoreError> {
+        const ADDRESS: &str = "the address of the database";
+        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+            return Err(other(ADDRESS, "it must begin with postgres://"));
+        }
+        let options: PgConnectOptions = url.parse().map_err(|error| other(ADDRESS, format!("{error}")))?;
+        let place = format!(
+            "postgres://{}:{}/{}",
+            options.get_host(),
+            options.get_port(),
+            options.get_database().unwrap_or_default()
+        );
+        let pool = PgPoolOptions::new()
+            .max_connections(settings.connections.saturating_add(1))
+            .acquire_timeout(settings.patience)
+            .connect_lazy_with(options);
+        Ok(Self { pool, place, settings, migrated: OnceCell::new(), listening: OnceLock::new() })
+    }
+
+    /// Connects, and brings the tables to the present version.
+    pub async fn connect(&self) -> Result<(), StoreError> {
+        self.ready().await.map(|_| ())
+    }
+
+    /// Returns the connections, once the tables are there.
+    async fn ready(&self) -> Result<&PgPool, StoreError> {
+        self.migrated.get_or_try_init(|| schema::migrate(&self.pool, &self.place)).await?;
+        Ok(&self.pool)
+    }
+
+    /// Begins a transaction that holds a stream; dropping it undoes what was done in it.
+    async fn hold(&self, stream: &str, reach: Reach) -> Result<Transaction<'static, Postgres>, StoreError> {
+        let pool = self.ready().await?;
+        let failed = |stop: Stop| stop.of_write(&self.place);
+        let mut transaction = pool.begin().await.map_err(|error| failed(error.into()))?;
+        if reach == Reach::Beside {
+            let relaxed = sqlx::query("SET LOCAL synchronous_commit = off").execute(&mut *transaction).await;
+            relaxed.map_err(|error| failed(error.into()))?;
+        }
+        events::hold(&mut transaction, stream).await.map_err(failed)?;
+        Ok(transaction)
+    }
+
+    /// Commits what was done, if it was.
+    async fn commit<T>(
+        &self,
+        transaction: Transaction<'static, Postgres>,
+        done: Result<T, Stop>,
+    ) -> Result<T, StoreError> {
+        let done = done.map_err(|stop| stop.of_write(&self.place))?;
+        transaction.commit().await.map_err(|error| of_commit(&self.place, error))?;
+        Ok(done)
+    }
+
+    fn one_line(&self, what: &str, text: &str) -> Result<(), StoreError> {
+        if text.contains('\n') {
+            return Err(other(&self.place, format!("the {what} {text:?} must not have a line end")));
+        }
+        Ok(())
+    }
+}
+
+impl Store for PgStore {
+    async fn append(
+        &self,
+        stream: &str,
+        expected: u64,
+        lease: Option<&Lease>,
+        events: Vec<NewEvent>,
+        summary: String,
+    ) -> Result<Appended, StoreError> {
+        self.one_line("stream", stream)?;
+        events.iter().try_for_each(|event| self.one_line("kind", &event.kind))?;
+        let now = (self.settings.clock)();
+        let mut held = self.hold(stream, Reach::Log).await?;
+        let done = events::append(&mut held, now, (stream, expected, lease), events, summary).await;
+        self.commit(held, done).await
+    }
+
+    async fn read(&self, stream: &str, positions: Range<u64>) -> Result<Vec<Stored>, StoreError> {
+        let pool = self.ready().await?;
+        let mut all = Vec::new();
+        let mut start = positions.start.max(1);
+        loop {
+            let end = positions.end.min(start.saturating_add(EVENTS_AT_ONCE));
+            let some =
+                events::read(pool, stream, start..end).await.map_err(|stop| stop.of_read(&self.place))?;
+            let read = some.len() as u64;
+            all.extend(some);
+            if read < EVENTS_AT_ONCE {
+                return Ok(all);
+            }
+            start += read;
+        }
+    }
+
+    async fn head(&self, stream: &str) -> Result<Option<StreamHead>, StoreError> {
+        events::head(self.ready().await?, stream).await.map_err(|stop| stop.of_read(&self.place))
+    }
+
+    async fn heads(&self, after: Option<&HeadPlace>, most: usize) -> Result<Vec<StreamHead>, StoreError> {
+        events::heads(self.ready().await?, after, most).await.map_err(|stop| stop.of_read(&self.place))
+    }
+
+    async fn extent(&self) -> Result<Extent, StoreError> {
+        events::extent(self.ready().await?).await.map_err(|stop| stop.of_read(&self.place))
+    }
+
+    async fn forget(&self, stream: &str) -> Result<(), StoreError> {
+        let mut held = self.hold(stream, Reach::Log).await?;
+        let done = events::forget(&mut held, stream).await;
+        self.commit(held, done).await
+    }
+
+    async fn save_snapshot(&self, stream: &str, seq: u64, data: String) -> Result<(), StoreError> {
+        let mut held = self.hold(stream, Reach::Beside).await?;
+        let done = events::save_snapshot(&mut held, stream, seq, data).await;
+        self.commit(held, done).await
+    }
+
+    async fn snapshot(&self, stream: &str) -> Result<Option<(u64, String)>, StoreError> {
+        events::snapshot(self.ready().await?, stream).await.map_err(|stop| stop.of_read(&self.place))
+    }
+
+    async fn write_output(&self, key: &OutputKey, bytes: Vec<u8>) -> Result<(), StoreError> {
+        let mut held = self.hold(&key.stream, Reach::Beside).await?;
+        let done = outputs::write(&mut held, key, &bytes).await;
+        self.commit(held, done).await
+    }
+
+    async fn read_output(&self, key: &OutputKey, range: Range<u64>) -> Result<Vec<u8>, StoreError> {
+        let pool = self.ready().await?;
+        let mut bytes = Vec::new();
+        let mut start = range.start;
+        loop {
+            let end = range.end.min(start.saturating_add(BYTES_AT_ONCE));
+            let some = outputs::read(pool, &self.place, key, start..end).await;
+            let some = some.map_err(|stop| stop.of_read(&self.place))?;
+            let read = some.len() as u64;
+            bytes.extend(some);
+            if read < BYTES_AT_ONCE {
+                return Ok(bytes);
+            }
+            start += read;
+        }
+    }
+
+    async fn lease(
+        &self,
+        stream: &str,
+        holder: &Holder,
+        now: i64,
+        until: i64,
+        is_dead: &(dyn Fn(&Holder) -> bool + Send + Sync),
+    ) -> Result<Lease, StoreError> {
+        let mut dead: Option<Lease> = None;
+        loop {
+            let asked = Taking { stream, holder, now, until, dead: dead.as_ref() };
+            let mut held = self.hold(stream, Reach::Beside).await?;
+            let done = leases::take(&mut held, &asked).await;
+            match self.commit(held, done).await? {
+                Taken::Yes(lease) => return Ok(lease),
+                Taken::HeldBy(lease) if is_dead(&lease.holder) => dead = Some(lease),
+                Taken::HeldBy(lease) => {
+                    return Err(StoreError::Held { stream: stream.to_owned(), holder: lease.holder.name });
+                }
+            }
+        }
+    }
+
+    async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let mut held = self.hold(&lease.stream, Reach::Beside).await?;
+        let done = leases::release(&mut held, lease).await;
+        self.commit(held, done).await
+    }
+
+    async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {
+        let pool = self.ready().await?;
+        let listening = self.listening.get_or_init(|| Listening::start(pool.clone()));
+        let woken = listening.follow(stream).await;
+        loop {
+            let mut next = std::pin::pin!(woken.notified());
+            // What happens between the look and the waiting is heard.
+            next.as_mut().enable();
+            let length = events::length(pool, stream).await.map_err(|stop| stop.of_read(&self.place))?;
+            // A stream that is gone has been forgotten: whoever follows it should look.
+            if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
+                return Ok(());
+            }
+            let _ = tokio::time::timeout(PATIENCE, next).await;
+        }
+    }
+}
+
+impl fmt::Debug for PgStore {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("PgStore").field("place", &self.place).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,10 @@
+//! The store on a real PostgreSQL: the contract of the port, and what only a server can do to it.
+//!
+//! `ABIDE_POSTGRES` says where one is; `./test postgres` starts one and sets it.
+
+mod database;
+mod faults;
+
+use database::PgSubject;
+
+abide_testkit::store_contract!(PgSubject::new);
