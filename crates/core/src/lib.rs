@@ -15,5 +15,6 @@ pub mod policy;
 pub mod run;
 pub mod source;
 pub mod trigger;
+pub mod turn;
 pub mod value;
 pub mod view;

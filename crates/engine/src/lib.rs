@@ -17,5 +17,6 @@ pub mod service;
 pub mod snapshot;
 mod support;
 pub mod toolbox;
+pub mod turn;
 
 pub use log::{LoadError, Loaded, load, load_whole, verify};

@@ -7,7 +7,8 @@ pub fn parse(text: &str) -> Result<Value, String> {
     serde_json::from_str::<serde_json::Value>(text).map(from_json).map_err(|error| error.to_string())
 }
 
-fn from_json(json: serde_json::Value) -> Value {
+/// Returns the same data as a value; numbers without a fraction that fit are integers.
+pub fn from_json(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(value) => Value::Bool(value),

@@ -20,4 +20,5 @@ pub mod schema;
 pub mod shape;
 pub mod snapshot;
 pub mod text;
+pub mod turn;
 pub mod yaml;

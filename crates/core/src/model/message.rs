@@ -151,6 +151,19 @@ impl ToolResult {
     }
 }
 
+/// Why an answer of a model ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerEnd {
+    /// The model has said what it has to say.
+    Done,
+    /// It waits for the results of its calls.
+    Calls,
+    /// It came to the limit of tokens; its last call may be cut off, and is then unreadable.
+    Limit,
+    /// The model or its provider would not answer.
+    Refused,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

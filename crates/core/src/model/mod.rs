@@ -9,7 +9,9 @@ mod provider;
 mod retry;
 mod usage;
 
-pub use message::{Arguments, Image, ImageMedia, Message, Part, Piece, Thought, ToolCall, ToolResult};
+pub use message::{
+    AnswerEnd, Arguments, Image, ImageMedia, Message, Part, Piece, Thought, ToolCall, ToolResult,
+};
 pub use name::{BadModelName, ModelName, is_model};
 pub use provider::{ModelFacts, Provider, TimeLimits, Unusable};
 pub use retry::{Patience, Retry};

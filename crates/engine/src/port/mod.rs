@@ -5,6 +5,7 @@
 mod capability;
 mod chain;
 mod clock;
+mod confirm;
 mod files;
 mod leasing;
 mod model;
@@ -17,6 +18,7 @@ mod workspace;
 pub use capability::Capability;
 pub use chain::{End, NO_HASH, chained, link, verify};
 pub use clock::Clock;
+pub use confirm::{Confirm, ConfirmQuestion, Confirmation, NobodyToAsk};
 pub use files::{FileInfo, FilesError, NewFile, Quota, SessionFiles, Written};
 pub use leasing::{LeaseRow, Taken, take_lease};
 pub use model::{

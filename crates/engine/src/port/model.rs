@@ -1,6 +1,7 @@
 //! Models: who is asked in the loop of an agent, whatever serves them.
 
 use super::Later;
+pub use abide_core::model::AnswerEnd;
 use abide_core::model::{Message, Piece, Retry, ToolCall, Usage};
 use abide_core::value::Value;
 use std::sync::Arc;
@@ -143,19 +144,6 @@ impl ModelAnswer {
             Piece::Text(_) | Piece::Thought(_) => None,
         })
     }
-}
-
-/// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnswerEnd {
-    /// The model has said what it has to say.
-    Done,
-    /// It waits for the results of its calls.
-    Calls,
-    /// It came to the limit of tokens; its last call may be cut off, and is then unreadable.
-    Limit,
-    /// The model or its provider would not answer.
-    Refused,
 }
 
 /// Why there is no answer.

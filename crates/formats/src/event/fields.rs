@@ -124,6 +124,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Reads a mapping that was taken from this one.
+    pub(crate) fn nested(&self, value: Value) -> Result<Fields<'a>, BadEvent> {
+        Fields::new(self.kind, value)
+    }
+
     /// Says that everything has been taken; what is left was written by a newer abide.
     pub(crate) fn finish(self) -> Result<(), BadEvent> {
         match self.entries.first() {

@@ -282,7 +282,7 @@ pub(crate) fn result_of(inner: Option<Fields<'_>>) -> Result<StepResult, BadEven
     Ok(result)
 }
 
-fn usage(fields: &mut Fields<'_>) -> Result<Option<Usage>, BadEvent> {
+pub(crate) fn usage(fields: &mut Fields<'_>) -> Result<Option<Usage>, BadEvent> {
     let Some(mut inner) = fields.inner("usage")? else { return Ok(None) };
     let mut tokens = |name: &str| {
         let tokens = inner.optional_int(name)?.unwrap_or(0);

@@ -33,6 +33,12 @@ impl Map {
         self
     }
 
+    /// Adds a value that must come back as it is, also when it is empty.
+    pub(crate) fn exactly(mut self, name: &str, value: Value) -> Self {
+        self.0.push((name.to_owned(), value));
+        self
+    }
+
     pub(crate) fn done(self) -> Value {
         Value::Map(self.0)
     }
@@ -241,7 +247,7 @@ pub(crate) fn result_data(result: &StepResult) -> Value {
         .done()
 }
 
-fn usage_data(usage: Usage) -> Value {
+pub(crate) fn usage_data(usage: Usage) -> Value {
     let tokens = [
         ("input_tokens", usage.input_tokens),
         ("output_tokens", usage.output_tokens),

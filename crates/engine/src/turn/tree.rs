@@ -1,0 +1,146 @@
+//! What a call tree shares: what it may use and has used, and which calls it has made.
+
+use crate::port::Clock;
+use abide_core::event::Timestamp;
+use abide_core::model::{Cost, ToolCall, Usage};
+use abide_core::turn::{Envelope, Exhausted, Repeats, Spent, Turn};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The place of one agent in a call tree; clones are the same place.
+///
+/// An agent and everybody that it calls share one envelope: whoever uses something uses it of all that are above it. A
+/// child may be given less than what is left, never more.
+#[derive(Debug, Clone)]
+pub struct CallTree {
+    shared: Arc<Mutex<Shared>>,
+    place: usize,
+}
+
+#[derive(Debug)]
+struct Shared {
+    places: Vec<Place>,
+    /// Shared with children, so that nobody gets round it by asking another agent.
+    repeats: Repeats,
+}
+
+#[derive(Debug)]
+struct Place {
+    above: Option<usize>,
+    envelope: Envelope,
+    spent: Spent,
+    began: Timestamp,
+}
+
+impl CallTree {
+    /// Makes a tree of one agent.
+    pub fn new(envelope: Envelope) -> Self {
+        let place = Place { above: None, envelope, spent: Spent::default(), began: Timestamp(i64::MAX) };
+        let shared = Shared { places: vec![place], repeats: Repeats::default() };
+        Self { shared: Arc::new(Mutex::new(shared)), place: 0 }
+    }
+
+    /// Makes the place of somebody that this agent calls, who may use what is left and no more than `envelope`.
+    pub fn child(&self, envelope: Envelope) -> Result<Self, Exhausted> {
+        let mut shared = self.lock();
+        let allowed = shared.places[self.place].envelope.depth;
+        let Some(depth) = allowed.checked_sub(1) else {
+            return Err(Exhausted::Depth { limit: shared.places[0].envelope.depth });
+        };
+        let envelope = Envelope { depth: depth.min(envelope.depth), ..envelope };
+        let began = Timestamp(i64::MAX);
+        shared.places.push(Place { above: Some(self.place), envelope, spent: Spent::default(), began });
+        let place = shared.places.len() - 1;
+        drop(shared);
+        Ok(Self { shared: Arc::clone(&self.shared), place })
+    }
+
+    /// Gives this agent no more than so much time for a turn.
+    pub fn end_within(&self, time: Duration) {
+        let envelope = &mut self.lock().places[self.place].envelope;
+        envelope.time = Some(envelope.time.map_or(time, |known| known.min(time)));
+    }
+
+    /// Begins a turn, or takes one up that has used something already.
+    ///
+    /// A turn of the first agent is a new tree: nothing of an earlier turn counts.
+    pub(super) fn begin(&self, turn: &Turn, now: Timestamp) {
+        let mut shared = self.lock();
+        if self.place == 0 {
+            shared.repeats = Repeats::default();
+        }
+        shared.repeats.join(&turn.repeats);
+        let place = &mut shared.places[self.place];
+        place.spent = turn.spent;
+        place.began = now;
+        let mut above = place.above;
+        while let Some(position) = above {
+            let place = &mut shared.places[position];
+            place.spent.add(turn.spent.usage, turn.spent.cost, turn.spent.turns);
+            above = place.above;
+        }
+    }
+
+    /// Returns what has run out, here or above.
+    pub fn exhausted(&self, clock: &impl Clock) -> Option<Exhausted> {
+        let now = clock.now();
+        self.chain(&self.lock()).find_map(|place| place.envelope.exhausted(&place.spent, passed(place, now)))
+    }
+
+    /// Takes one turn, unless something has run out; of two that take the last one at once, one gets it.
+    pub(super) fn take_turn(&self, now: Timestamp) -> Result<(), Exhausted> {
+        let mut shared = self.lock();
+        let exhausted =
+            self.chain(&shared).find_map(|place| place.envelope.exhausted(&place.spent, passed(place, now)));
+        match exhausted {
+            Some(exhausted) => Err(exhausted),
+            None => {
+                self.add(&mut shared, Usage::default(), Cost::default(), 1);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes what an answer used.
+    pub(super) fn charge(&self, usage: Usage, cost: Cost) {
+        self.add(&mut self.lock(), usage, cost, 0);
+    }
+
+    /// Returns the most tokens that are left.
+    pub(super) fn tokens_left(&self) -> Option<u64> {
+        self.chain(&self.lock()).filter_map(|place| place.envelope.tokens_left(&place.spent)).min()
+    }
+
+    /// Returns when the time is over.
+    pub(super) fn until(&self) -> Option<Timestamp> {
+        self.chain(&self.lock()).filter_map(|place| Some(place.began.after(place.envelope.time?))).min()
+    }
+
+    /// Counts a call; returns whether it came too often.
+    pub(super) fn repeats(&self, call: &ToolCall) -> bool {
+        self.lock().repeats.count(call)
+    }
+
+    fn add(&self, shared: &mut Shared, usage: Usage, cost: Cost, turns: u32) {
+        let mut next = Some(self.place);
+        while let Some(position) = next {
+            let place = &mut shared.places[position];
+            place.spent.add(usage, cost, turns);
+            next = place.above;
+        }
+    }
+
+    /// Returns this place and all that are above it.
+    fn chain<'s>(&self, shared: &'s Shared) -> impl Iterator<Item = &'s Place> {
+        let above = |place: &&'s Place| place.above.and_then(|position| shared.places.get(position));
+        std::iter::successors(shared.places.get(self.place), above)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn passed(place: &Place, now: Timestamp) -> Duration {
+    now.since(place.began)
+}
