@@ -13,6 +13,7 @@ pub mod model;
 pub mod plan;
 pub mod policy;
 pub mod run;
+pub mod skill;
 pub mod source;
 pub mod trigger;
 pub mod turn;

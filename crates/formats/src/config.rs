@@ -81,6 +81,8 @@ fn skills(reader: &mut Reader<'_>, node: &Node<'_>) -> SkillSettings {
     };
     let settings = SkillSettings {
         claude: fields.take(reader, "claude").and_then(|node| reader.boolean(node)),
+        external: fields.take(reader, "external").and_then(|node| reader.boolean(node)),
+        listing: fields.take(reader, "listing").and_then(|node| reader.count(node, 1_000, 1_000_000)),
         directories: fields
             .take(reader, "directories")
             .map(|node| directories(reader, node))
@@ -190,6 +192,7 @@ pub const OVERRIDES: &[Override] = &[
     Override { variable: "ABIDE_ABILITIES_ENFORCEMENT", key: "abilities.enforcement" },
     Override { variable: "ABIDE_ABILITIES_DIRECTORIES", key: "abilities.directories" },
     Override { variable: "ABIDE_SKILLS_CLAUDE", key: "skills.claude" },
+    Override { variable: "ABIDE_SKILLS_EXTERNAL", key: "skills.external" },
     Override { variable: "ABIDE_SKILLS_DIRECTORIES", key: "skills.directories" },
     Override { variable: "ABIDE_RUNS_KEEP", key: "runs.keep" },
     Override { variable: "ABIDE_RUNS_KEEP_FOR", key: "runs.keep_for" },
@@ -225,6 +228,7 @@ pub fn overrides(variable: impl Fn(&str) -> Option<String>) -> Reading {
             ("abilities.enabled", Some(flag)) => config.abilities.enabled = spanned(flag),
             ("abilities.auto_trigger", Some(flag)) => config.abilities.auto_trigger = spanned(flag),
             ("skills.claude", Some(flag)) => config.skills.claude = spanned(flag),
+            ("skills.external", Some(flag)) => config.skills.external = spanned(flag),
             ("abilities.enforcement", _) => match Enforcement::parse(&value) {
                 Some(level) => config.abilities.enforcement = Some(Spanned::new(level, Span::default())),
                 None => bad(name, &value, "one of strict, normal, loose"),
@@ -248,8 +252,22 @@ pub fn overrides(variable: impl Fn(&str) -> Option<String>) -> Reading {
             _ => bad(name, &value, "true or false"),
         }
     }
+    // The switches of OpenCode mean the same here, so that one setting holds in both.
+    let is_set =
+        |name: &str| variable(name).is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("true"));
+    if CLAUDE_SWITCHES.iter().any(|name| is_set(name)) && config.skills.claude.is_none() {
+        config.skills.claude = spanned(false);
+    }
+    if is_set(EXTERNAL_SWITCH) && config.skills.external.is_none() {
+        config.skills.external = spanned(false);
+    }
     Reading { config, problems }
 }
+
+/// The variables with which OpenCode leaves out the skills of Claude Code.
+const CLAUDE_SWITCHES: [&str; 2] = ["OPENCODE_DISABLE_CLAUDE_CODE_SKILLS", "OPENCODE_DISABLE_CLAUDE_CODE"];
+/// The variable with which OpenCode leaves out the skills of all other clients.
+const EXTERNAL_SWITCH: &str = "OPENCODE_DISABLE_EXTERNAL_SKILLS";
 
 #[cfg(test)]
 mod tests {

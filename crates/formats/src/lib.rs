@@ -18,6 +18,7 @@ mod read;
 pub mod reference;
 pub mod schema;
 pub mod shape;
+pub mod skill;
 pub mod snapshot;
 pub mod text;
 pub mod turn;

@@ -1,12 +1,13 @@
 //! The pages of `abide explain` are true: what they say fails, fails with that code, and the rest passes.
 //!
 //! An example is a fenced block whose info string ends with `fails` or `passes`; the word before it is the
-//! format (`config`, `agent`), or nothing for an ability. An ability's example may leave out the `description` and
+//! format (`config`, `agent`, `skill`), or nothing for an ability. An ability's example may leave out the `description` and
 //! the `steps` that every ability needs; they are added here, so that a page shows only what it is about.
 
 use abide_core::definition::check::{Call, References, Signature, World, workflows};
 use abide_core::diagnostic::{Code, Diagnostic};
-use abide_formats::{ability, agent, config};
+use abide_core::skill::standard;
+use abide_formats::{ability, agent, config, skill};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ const WITHOUT_EXAMPLE: &[(Code, &str)] = &[
     (Code::MissingFolder, "about folders"),
     (Code::BadOverride, "about the environment"),
     (Code::ProjectKey, "whose file it is, only the catalog knows"),
+    (Code::SkillUnavailable, "about what there is"),
+    (Code::SkillUntrusted, "whose file it is, only the catalog knows"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +113,11 @@ fn problems(examples: &[&Example<'_>]) -> Vec<Diagnostic> {
             }
             "agent" => problems.extend(agent::read(&example.text, "example").problems),
             "config" => problems.extend(config::read(&example.text).problems),
+            "skill" => {
+                let reading = skill::read(example.text.as_bytes());
+                problems.extend(reading.problems);
+                problems.extend(reading.skill.iter().flat_map(|skill| standard::check(skill, &skill.name)));
+            }
             other => panic!("`{other}` is not a format"),
         }
     }

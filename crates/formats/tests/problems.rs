@@ -401,7 +401,7 @@ steps:
 ];
 
 /// Codes that need a disk, the catalog or the environment, and are tested where those are.
-const ELSEWHERE: &[&str] = &["01:Unreadable", "01:TooLarge", "01:Encoding", "06", "09", "10"];
+const ELSEWHERE: &[&str] = &["01:Unreadable", "01:TooLarge", "01:Encoding", "06", "09", "10", "11"];
 
 fn shown(source: &str, problem: &Diagnostic) -> String {
     let place = match problem.at {

@@ -3,7 +3,8 @@
 use crate::abilities::{self, Cache};
 use crate::file::{Unreadable, read_text};
 use crate::listing::{Entry, Listing};
-use crate::{AgentEntry, Configuration, Place, agents, skills};
+use crate::skills::{self, SkillCache, SkillEntry, Skills};
+use crate::{AgentEntry, Configuration, Place, agents};
 use abide_core::definition::Ability;
 use abide_core::definition::check::{self, Call, World};
 use abide_core::diagnostic::{Code, Diagnostic};
@@ -18,12 +19,13 @@ pub struct Catalog {
     place: Place,
     configuration: Configuration,
     cache: Cache,
+    skills: SkillCache,
 }
 
 impl Catalog {
     /// Opens the catalog of a place under a configuration.
     pub fn open(place: Place, configuration: Configuration) -> Self {
-        Self { place, configuration, cache: Cache::default() }
+        Self { place, configuration, cache: Cache::default(), skills: SkillCache::default() }
     }
 
     /// Returns the place.
@@ -44,6 +46,16 @@ impl Catalog {
     /// Returns the agents that are defined.
     pub fn agents(&self) -> Vec<AgentEntry> {
         agents::agents(&self.place, &self.configuration)
+    }
+
+    /// Finds every skill; files that did not change since the last time are not read again.
+    pub fn skills(&mut self) -> Skills {
+        skills::skills(&self.place, &self.configuration, &mut self.skills)
+    }
+
+    /// Reads one skill in full, as it is now.
+    pub fn load_skill(&self, entry: &SkillEntry) -> abide_formats::skill::Reading {
+        skills::load(&self.place, &self.configuration, entry)
     }
 
     /// Finds and checks everything; files that did not change since the last scan are not read again.
@@ -119,7 +131,7 @@ impl Catalog {
     }
 
     /// Adds what is wrong between files.
-    fn check(&self, listing: &mut Listing) {
+    fn check(&mut self, listing: &mut Listing) {
         let world = self.world(listing);
         let mut calls = Vec::new();
         for entry in listing.abilities.iter_mut().filter(|entry| entry.shadowed_by.is_none()) {
@@ -147,7 +159,7 @@ impl Catalog {
     }
 
     /// Collects what exists; agents and skills are looked for only if some ability names one.
-    fn world(&self, listing: &mut Listing) -> World {
+    fn world(&mut self, listing: &mut Listing) -> World {
         let secrets =
             self.configuration.config.secrets.iter().map(|(name, _)| name.as_str().into()).collect();
         let mut world = World { secrets, ..World::default() };
@@ -178,7 +190,7 @@ impl Catalog {
             }
         }
         if names_skills {
-            world.skills = skills::names(&self.place, &self.configuration);
+            world.skills = self.skills().winners().map(|(entry, _)| Arc::clone(&entry.name)).collect();
         }
         world
     }

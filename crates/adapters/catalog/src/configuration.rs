@@ -28,7 +28,11 @@ impl Configuration {
             loaded.add_file(place, &path, |_, _| Vec::new());
         }
         if let Some(path) = project {
-            loaded.add_file(place, &path, Config::without_key_thieves);
+            loaded.add_file(place, &path, |config, mine| {
+                let mut problems = config.without_key_thieves(mine);
+                problems.extend(config.without_far_skills());
+                problems
+            });
         }
         let overrides = config::overrides(variable);
         loaded.config = std::mem::take(&mut loaded.config).overlaid(overrides.config);

@@ -146,7 +146,7 @@ fn definitions(catalog: &Catalog) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (place, configuration) = (catalog.place(), catalog.configuration());
     let abilities = abilities::folders(place, configuration).into_iter().map(|folder| folder.path);
     let agents = agents::folders(place).into_iter().map(|(path, _)| path);
-    let folders = abilities.chain(agents).chain(skills::folders(place, configuration)).collect();
+    let folders = abilities.chain(agents).chain(skills::paths(place, configuration)).collect();
     (Configuration::candidates(place).collect(), folders)
 }
 

@@ -4,6 +4,7 @@ use super::{
     AbilityName, AgentCapability, AgentName, AgentTools, Enforcement, Permission, ProviderName,
     ProviderSettings, SecretName,
 };
+use crate::diagnostic::{Code, Diagnostic};
 use crate::model::ModelName;
 use crate::source::Spanned;
 use crate::value::Duration;
@@ -61,6 +62,10 @@ impl RunSettings {
 pub struct SkillSettings {
     /// Whether `.claude/skills` is looked at.
     pub claude: Option<Spanned<bool>>,
+    /// Whether the folders of other clients are looked at: `.claude/skills`, `.agents/skills` and `.codex/skills`.
+    pub external: Option<Spanned<bool>>,
+    /// How many bytes the description of the skill tool may take.
+    pub listing: Option<Spanned<u32>>,
     /// More folders with skills.
     pub directories: Vec<Spanned<String>>,
 }
@@ -112,6 +117,27 @@ pub enum SecretSource {
 }
 
 impl Config {
+    /// Takes folders of skills that lie outside the project out of a project's configuration: opening a project must not
+    /// have files read elsewhere.
+    pub fn without_far_skills(&mut self) -> Vec<Diagnostic> {
+        let leads_out = |folder: &str| {
+            folder.starts_with(['/', '~', '\\']) || folder.split(['/', '\\']).any(|part| part == "..")
+        };
+        let (far, near) = std::mem::take(&mut self.skills.directories)
+            .into_iter()
+            .partition::<Vec<_>, _>(|folder| leads_out(&folder.value));
+        self.skills.directories = near;
+        let problem = |folder: &Spanned<String>| {
+            Diagnostic::new(
+                Code::BadPath,
+                folder.span,
+                "a project names a folder of skills outside of itself",
+            )
+            .help("move it to your own configuration, ~/.config/abide/config.yaml")
+        };
+        far.iter().map(problem).collect()
+    }
+
     /// Returns this configuration with `over` laid over it: what `over` sets wins, lists and maps join.
     #[must_use]
     pub fn overlaid(mut self, over: Self) -> Self {
@@ -122,6 +148,8 @@ impl Config {
         // The nearer configuration's folders are looked at first.
         abilities.directories.splice(0..0, over.abilities.directories);
         self.skills.claude = over.skills.claude.or(self.skills.claude.take());
+        self.skills.external = over.skills.external.or(self.skills.external.take());
+        self.skills.listing = over.skills.listing.or(self.skills.listing.take());
         self.skills.directories.splice(0..0, over.skills.directories);
         self.runs.keep = over.runs.keep.or(self.runs.keep.take());
         self.runs.keep_for = over.runs.keep_for.or(self.runs.keep_for.take());

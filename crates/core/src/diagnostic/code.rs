@@ -127,6 +127,11 @@ codes! {
     // 10: configuration
     BadOverride = "E1001", Error, "an environment variable overrides the configuration with a bad value";
     ProjectKey = "E1002", Error, "a project says where a key comes from or goes";
+    // 11: skills
+    SkillRepaired = "W1101", Warning, "the frontmatter of a skill had to be repaired";
+    SkillStandard = "W1102", Warning, "a skill does not keep to the standard";
+    SkillUnavailable = "W1103", Warning, "a skill lacks something that it requires";
+    SkillUntrusted = "W1104", Warning, "a skill of the project may not run commands yet";
 }
 
 impl Code {

@@ -72,9 +72,21 @@ pub static SKILLS: Record = Record {
         Key::optional("claude", Shape::Bool, "Whether `.claude/skills` folders are looked at.")
             .default("true"),
         Key::optional(
+            "external",
+            Shape::Bool,
+            "Whether the folders of other clients are looked at: `.claude/skills`, `.agents/skills` and `.codex/skills`.",
+        )
+        .default("true"),
+        Key::optional(
+            "listing",
+            Shape::Int(1_000, 1_000_000),
+            "How many bytes agents are told about skills; descriptions are shortened to fit.",
+        )
+        .default("16000"),
+        Key::optional(
             "directories",
             Shape::OneOrMany(&Shape::Text),
-            "More folders with skills; relative to the project's root, `~/` is the home folder.",
+            "More folders with skills; relative to the project's root, `~/` is the home folder. A project can name folders inside itself only.",
         ),
     ]],
 };

@@ -6,3 +6,4 @@
 mod harness;
 mod project;
 mod real_clients;
+mod skills;

@@ -1,0 +1,156 @@
+//! Skills, wherever the clients keep them: found within bounds, read leniently, and every one accounted for.
+//!
+//! [`folders`] says where they lie and which wins, [`scan`] walks and reads, [`Skills`] is what came of it. A file that is
+//! no skill stays in the listing with its reason, and so does one that another of the same name hides.
+
+mod cache;
+mod folders;
+mod links;
+mod load;
+mod scan;
+
+pub(crate) use cache::SkillCache;
+pub(crate) use folders::paths;
+pub(crate) use load::load;
+pub use load::skill_files;
+
+use crate::{Configuration, Origin, Place};
+use abide_core::diagnostic::{Diagnostic, nearest};
+use abide_core::skill::{Requires, Skill};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a `SKILL.md` says about itself: all that listings need. The body is read when the skill is loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkillSummary {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it is for.
+    pub description: Option<Arc<str>>,
+    /// What it needs.
+    pub requires: Requires,
+    /// How many turns it has as an agent.
+    pub max_turns: u32,
+    /// Whether agents may load it by themselves.
+    pub for_agents: bool,
+    /// Whether people may call it by its name.
+    pub for_people: bool,
+    /// Whether its body has commands that want to be run.
+    pub has_commands: bool,
+}
+
+impl SkillSummary {
+    fn of(skill: &Skill) -> Self {
+        Self {
+            name: skill.name.as_str().into(),
+            description: skill.description.as_deref().map(Into::into),
+            requires: skill.requires(),
+            max_turns: skill.max_turns(),
+            for_agents: skill.for_agents(),
+            for_people: skill.for_people(),
+            has_commands: abide_core::skill::text::has_commands(&skill.body),
+        }
+    }
+}
+
+/// One `SKILL.md`.
+#[derive(Debug, Clone)]
+pub struct SkillEntry {
+    /// The skill's name; for a file that is no skill, the name of its folder.
+    pub name: Arc<str>,
+    /// The file.
+    pub path: PathBuf,
+    /// The file as messages show it.
+    pub shown: Arc<str>,
+    /// Whose folder it was found in.
+    pub origin: Origin,
+    /// What it says, if it is a skill.
+    pub summary: Option<Arc<SkillSummary>>,
+    /// Why it is none, or what had to be repaired.
+    pub problems: Vec<Diagnostic>,
+    /// The file that wins over it.
+    pub shadowed_by: Option<Arc<str>>,
+}
+
+impl SkillEntry {
+    /// Returns the folder of the skill, which is what its files are relative to.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+}
+
+/// Every skill of a place.
+#[derive(Debug, Default)]
+pub struct Skills {
+    /// The files by name; of one name the winner first.
+    pub entries: Vec<SkillEntry>,
+    /// Problems of folders, each with the folder.
+    pub others: Vec<(PathBuf, Diagnostic)>,
+}
+
+impl Skills {
+    /// Returns the skills that can be used by name, those that lack something included.
+    pub fn winners(&self) -> impl Iterator<Item = (&SkillEntry, &Arc<SkillSummary>)> {
+        let winners = self.entries.iter().filter(|entry| entry.shadowed_by.is_none());
+        winners.filter_map(|entry| Some((entry, entry.summary.as_ref()?)))
+    }
+
+    /// Finds the skill of a name.
+    pub fn find(&self, name: &str) -> Option<(&SkillEntry, &Arc<SkillSummary>)> {
+        let start = self.entries.partition_point(|entry| &*entry.name < name);
+        let same = self.entries[start..].iter().take_while(|entry| &*entry.name == name);
+        same.filter(|entry| entry.shadowed_by.is_none())
+            .find_map(|entry| Some((entry, entry.summary.as_ref()?)))
+    }
+
+    /// Returns the name that was probably meant.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        nearest(name, self.winners().map(|(entry, _)| &*entry.name))
+    }
+}
+
+/// Finds every skill; files that did not change since the last scan are not read again.
+pub(crate) fn skills(place: &Place, configuration: &Configuration, cache: &mut SkillCache) -> Skills {
+    let mut found = Skills::default();
+    let roots = folders::folders(place, configuration);
+    let allowed = links::Allowed::of(place, &roots);
+    cache.begin();
+    for root in &roots {
+        let scanned = scan::scan(root, &allowed, cache);
+        found.others.extend(scanned.problems);
+        for file in scanned.files {
+            let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+            let name = match &file.read.summary {
+                Some(summary) => Arc::clone(&summary.name),
+                None => folder.unwrap_or_default().into(),
+            };
+            found.entries.push(SkillEntry {
+                name,
+                shown: place.shown(&file.path).into(),
+                origin: root.origin,
+                summary: file.read.summary.clone(),
+                problems: file.read.problems.clone(),
+                path: file.path,
+                shadowed_by: None,
+            });
+        }
+    }
+    cache.end();
+    // Folders come in order of precedence and files in order of their paths: the first of a name wins, every time.
+    let mut winners: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+    for entry in found.entries.iter_mut().filter(|entry| entry.summary.is_some()) {
+        match winners.get(&entry.name) {
+            Some(winner) => entry.shadowed_by = Some(Arc::clone(winner)),
+            None => {
+                winners.insert(Arc::clone(&entry.name), Arc::clone(&entry.shown));
+            }
+        }
+    }
+    // A stable sort: of one name the winner comes first, and what is no skill after those that are.
+    found.entries.sort_by(|one, other| {
+        let key = |entry: &SkillEntry| (entry.summary.is_none(), entry.shadowed_by.is_some());
+        one.name.cmp(&other.name).then_with(|| key(one).cmp(&key(other)))
+    });
+    found
+}

@@ -1,0 +1,261 @@
+//! Walking one folder of skills, level by level, and reading what is found on the way.
+//!
+//! Several threads share the folders of a level: most of the time goes into the system's calls. What comes back is put
+//! in order afterwards, so that the answer does not depend on who was faster.
+
+use super::SkillSummary;
+use super::cache::{Read, SkillCache};
+use super::folders::Root;
+use super::links::{Allowed, Refused};
+use crate::Origin;
+use crate::file::{Stamp, read_bytes, stamp};
+use abide_core::diagnostic::{Code, Diagnostic};
+use abide_formats::skill;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How deep below its root a folder is walked.
+const DEEPEST: usize = 8;
+/// How many folders and links of one root are looked at.
+const MOST_FOLDERS: usize = 100_000;
+/// How many names of one folder are read at all.
+const MOST_NAMES: usize = 200_000;
+/// How many folders are worth a thread.
+const FOLDERS_PER_THREAD: usize = 64;
+const MOST_THREADS: usize = 8;
+
+/// What a root holds.
+#[derive(Default)]
+pub(super) struct Scanned {
+    pub(super) files: Vec<File>,
+    pub(super) problems: Vec<(PathBuf, Diagnostic)>,
+}
+
+/// One `SKILL.md`.
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    stamp: Option<Stamp>,
+    pub(super) read: Arc<Read>,
+}
+
+/// What one folder holds.
+#[derive(Default)]
+struct Level {
+    files: Vec<File>,
+    folders: Vec<PathBuf>,
+    links: Vec<PathBuf>,
+    problems: Vec<(PathBuf, Diagnostic)>,
+}
+
+/// Finds and reads the skills below a root.
+pub(super) fn scan(root: &Root, allowed: &Allowed, cache: &mut SkillCache) -> Scanned {
+    let mut scanned = Scanned::default();
+    if !root.path.is_dir() {
+        if root.origin == Origin::Configured {
+            let problem =
+                Diagnostic::whole_file(Code::MissingFolder, "the folder with skills does not exist")
+                    .help("create it, or take it out of `skills.directories`");
+            scanned.problems.push((root.path.clone(), problem));
+        }
+        return scanned;
+    }
+    // A project may hand out its folder of skills as a link as well.
+    let Ok(canonical) = allowed.follow(root, &root.path) else {
+        scanned.problems.push((root.path.clone(), leads_out()));
+        return scanned;
+    };
+    let mut frontier = vec![root.path.clone()];
+    let mut followed: Vec<PathBuf> = Vec::new();
+    let mut looked_at = 0;
+    for depth in 0.. {
+        let mut next = Level::default();
+        for level in in_parallel(&frontier, cache) {
+            next.files.extend(level.files);
+            next.folders.extend(level.folders);
+            next.links.extend(level.links);
+            next.problems.extend(level.problems);
+        }
+        for link in std::mem::take(&mut next.links) {
+            follow(root, allowed, &canonical, &link, depth, &mut followed, cache, &mut next);
+        }
+        scanned.files.extend(next.files);
+        scanned.problems.extend(next.problems);
+        looked_at += next.folders.len();
+        let stopped = looked_at > MOST_FOLDERS || (depth == DEEPEST && !next.folders.is_empty());
+        if stopped {
+            let problem = Diagnostic::whole_file(
+                Code::ScanStopped,
+                format!(
+                    "the folder holds more than {MOST_FOLDERS} folders, or some deeper than {DEEPEST} levels"
+                ),
+            )
+            .help("keep skills near the top, and other files elsewhere");
+            scanned.problems.push((root.path.clone(), problem));
+        }
+        if stopped || next.folders.is_empty() {
+            break;
+        }
+        frontier = next.folders;
+    }
+    scanned.files.sort_by(|one, other| one.path.cmp(&other.path));
+    for file in &scanned.files {
+        if let Some(stamp) = file.stamp {
+            cache.put(&file.path, stamp, Arc::clone(&file.read));
+        }
+    }
+    scanned
+}
+
+pub(super) fn leads_out() -> Diagnostic {
+    Diagnostic::whole_file(Code::BadPath, "the link leads out of the project, so it was not followed").help(
+        "name the folder in `skills.directories` of your own configuration, if you trust what lies there",
+    )
+}
+
+/// Follows a link to a folder or to a `SKILL.md`.
+#[expect(clippy::too_many_arguments, reason = "one place calls it, with everything that the walk knows")]
+fn follow(
+    root: &Root,
+    allowed: &Allowed,
+    canonical: &Path,
+    link: &Path,
+    depth: usize,
+    followed: &mut Vec<PathBuf>,
+    cache: &SkillCache,
+    next: &mut Level,
+) {
+    let is_file_link = link.file_name() == Some(OsStr::new("SKILL.md"));
+    let target = match allowed.follow(root, link) {
+        Ok(target) => target,
+        Err(Refused::Outside) => {
+            next.files.push(refused(link, is_file_link, leads_out()));
+            return;
+        }
+        // Dangling links deep inside a skill are its own business.
+        Err(Refused::Broken(why)) => {
+            if is_file_link || depth == 0 {
+                next.files.push(refused(
+                    link,
+                    is_file_link,
+                    unreadable(&format!("the link leads nowhere: {why}")),
+                ));
+            }
+            return;
+        }
+    };
+    if is_file_link {
+        let mut buffer = Vec::new();
+        next.files.push(read(link.to_path_buf(), cache, &mut buffer));
+    } else if target.is_dir() {
+        // What lies in the walked folder has a name of its own, and what holds it would lead in a circle.
+        let known = target.starts_with(canonical)
+            || canonical.starts_with(&target)
+            || followed.iter().any(|followed| target.starts_with(followed) || followed.starts_with(&target));
+        if !known {
+            followed.push(target);
+            next.folders.push(link.to_path_buf());
+        }
+    }
+}
+
+fn refused(link: &Path, is_file: bool, problem: Diagnostic) -> File {
+    let path = if is_file { link.to_path_buf() } else { link.join("SKILL.md") };
+    File { path, stamp: None, read: Arc::new(Read { summary: None, problems: vec![problem] }) }
+}
+
+pub(super) fn unreadable(why: &str) -> Diagnostic {
+    Diagnostic::whole_file(Code::Unreadable, format!("the file cannot be read: {why}"))
+        .help("check what it is and its permissions, or remove it")
+}
+
+/// Looks at every folder of a level.
+fn in_parallel(folders: &[PathBuf], cache: &SkillCache) -> Vec<Level> {
+    let most = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let threads = (folders.len() / FOLDERS_PER_THREAD).clamp(1, most);
+    if threads == 1 {
+        return vec![look(folders, cache)];
+    }
+    // In small shares, so that one slow folder does not keep the others waiting.
+    let share = folders.len().div_ceil(threads * 8);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let shares: Vec<&[PathBuf]> = folders.chunks(share).collect();
+    std::thread::scope(|scope| {
+        let worker = || {
+            let mut levels = Vec::new();
+            while let Some(share) = shares.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                levels.push(look(share, cache));
+            }
+            levels
+        };
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let mut levels = worker();
+        for other in others {
+            // A thread that panicked has nothing to add; nothing here panics.
+            levels.extend(other.join().unwrap_or_default());
+        }
+        levels
+    })
+}
+
+/// Looks at some folders, and reads the skills that lie directly in them.
+fn look(folders: &[PathBuf], cache: &SkillCache) -> Level {
+    let mut level = Level::default();
+    let mut buffer = Vec::new();
+    for folder in folders {
+        let listed = match fs::read_dir(folder) {
+            Ok(listed) => listed,
+            Err(error) => {
+                let problem =
+                    Diagnostic::whole_file(Code::Unreadable, format!("the folder cannot be read: {error}"));
+                level.problems.push((folder.clone(), problem));
+                continue;
+            }
+        };
+        let first = level.folders.len();
+        for entry in listed.take(MOST_NAMES).filter_map(Result::ok) {
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            let is_skill = name == "SKILL.md";
+            if kind.is_dir() {
+                if is_skill {
+                    level.files.push(refused(&entry.path(), true, unreadable("it is a folder")));
+                } else if name != "node_modules" && name != ".git" {
+                    level.folders.push(entry.path());
+                }
+            } else if kind.is_symlink() {
+                level.links.push(entry.path());
+            } else if is_skill && kind.is_file() {
+                level.files.push(read(entry.path(), cache, &mut buffer));
+            } else if is_skill {
+                level.files.push(refused(&entry.path(), true, unreadable("it is not a regular file")));
+            }
+        }
+        level.folders[first..].sort_unstable();
+    }
+    level.links.sort_unstable();
+    level
+}
+
+/// Reads one skill, unless it is known.
+fn read(path: PathBuf, cache: &SkillCache, buffer: &mut Vec<u8>) -> File {
+    if !cache.is_empty()
+        && let Some(stamp) = stamp(&path)
+        && let Some(read) = cache.get(&path, stamp)
+    {
+        return File { path, stamp: Some(stamp), read };
+    }
+    match read_bytes(&path, buffer) {
+        Ok(stamp) => {
+            let reading = skill::read(buffer);
+            let summary = reading.skill.as_ref().map(SkillSummary::of).map(Arc::new);
+            let read = Arc::new(Read { summary, problems: reading.problems });
+            File { path, stamp: Some(stamp), read }
+        }
+        Err(error) => {
+            let read = Arc::new(Read { summary: None, problems: vec![error.diagnostic()] });
+            File { path, stamp: None, read }
+        }
+    }
+}

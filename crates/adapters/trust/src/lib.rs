@@ -1,0 +1,60 @@
+//! What a user has looked at and trusts, until it changes.
+//!
+//! [`digest`] stands for every file of a folder. [`Trust`] remembers which digests of which folders the user said yes to;
+//! it is one file in the user's own state folder, which no project can write. A [`Lock`] is a project's own list of
+//! digests, to notice that something is not what was agreed on. Nothing here knows what the folders are for.
+#![warn(missing_docs)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the home of reading what is trusted, and of remembering it"
+)]
+
+mod digest;
+mod file;
+mod lock;
+mod store;
+
+pub use digest::{Digest, digest};
+pub use lock::{Lock, Locked};
+pub use store::{Standing, Trust};
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why something could not be trusted, or be remembered.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// The system refused.
+    #[error("cannot {what} {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The folder holds more than anybody can have looked at.
+    #[error("{path} holds more than {what}")]
+    TooMuch {
+        /// The folder.
+        path: PathBuf,
+        /// Which bound it breaks.
+        what: &'static str,
+    },
+    /// A file holds something else than abide writes there.
+    #[error("{path} is damaged: {why}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+impl TrustError {
+    fn io(what: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::Io { what, path, source }
+    }
+}

@@ -1,0 +1,129 @@
+//! What frontmatter holds, with the types that other clients give it.
+
+use abide_core::value::Value;
+use std::rc::Rc;
+
+/// A value of frontmatter; what an alias repeats is shared.
+#[derive(Debug, Clone)]
+pub(super) enum Data {
+    Null,
+    Bool(bool),
+    Number(f64),
+    /// A date or a time, as it was written.
+    Date(Rc<str>),
+    /// `!!binary`, as it was written.
+    Bytes(Rc<str>),
+    Text(Rc<str>),
+    List(Rc<Vec<Data>>),
+    Map(Rc<Entries>),
+}
+
+/// The entries of a mapping; keys are text, whatever was written.
+#[derive(Debug, Default)]
+pub(super) struct Entries(pub(super) Vec<Entry>);
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) key: Rc<str>,
+    pub(super) value: Data,
+    /// Whether a merge brought it, so that the mapping's own key may come after.
+    merged: bool,
+}
+
+/// The kinds of node that tags tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Scalar,
+    List,
+    Map,
+}
+
+impl Entries {
+    /// Adds a key of the mapping's own; false when it has it.
+    pub(super) fn own(&mut self, key: Rc<str>, value: Data) -> bool {
+        match self.0.iter_mut().find(|entry| entry.key == key) {
+            Some(entry) if entry.merged => {
+                entry.value = value;
+                entry.merged = false;
+                true
+            }
+            Some(_) => false,
+            None => {
+                self.0.push(Entry { key, value, merged: false });
+                true
+            }
+        }
+    }
+
+    /// Adds what another mapping has and this one does not.
+    pub(super) fn merge(&mut self, other: &Entries) {
+        for entry in &other.0 {
+            if !self.0.iter().any(|known| known.key == entry.key) {
+                self.0.push(Entry { key: Rc::clone(&entry.key), value: entry.value.clone(), merged: true });
+            }
+        }
+    }
+}
+
+impl Data {
+    pub(super) fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Null => None,
+            Self::Bool(_) | Self::Number(_) | Self::Date(_) | Self::Bytes(_) | Self::Text(_) => {
+                Some(Kind::Scalar)
+            }
+            Self::List(_) => Some(Kind::List),
+            Self::Map(_) => Some(Kind::Map),
+        }
+    }
+
+    /// Returns the text that stands for the value when it is a key.
+    pub(super) fn as_key(&self) -> Rc<str> {
+        match self {
+            Self::Null => "null".into(),
+            Self::Bool(value) => value.to_string().into(),
+            Self::Number(value) => number_text(*value).into(),
+            Self::Date(text) | Self::Bytes(text) | Self::Text(text) => Rc::clone(text),
+            Self::List(items) => {
+                let parts: Vec<Rc<str>> = items
+                    .iter()
+                    .map(|item| if matches!(item, Self::Null) { "".into() } else { item.as_key() })
+                    .collect();
+                parts.join(",").into()
+            }
+            Self::Map(_) => "[object Object]".into(),
+        }
+    }
+
+    /// Returns the value as plain data, as far as `budget` values go; aliases may repeat much.
+    pub(super) fn plain(&self, budget: &mut usize) -> Option<Value> {
+        *budget = budget.checked_sub(1)?;
+        Some(match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => Value::Bool(*value),
+            #[expect(clippy::cast_possible_truncation, reason = "the range was looked at")]
+            Self::Number(value) if value.fract() == 0.0 && value.abs() < 9e15 => Value::Int(*value as i64),
+            Self::Number(value) => Value::Float(*value),
+            Self::Date(text) | Self::Bytes(text) | Self::Text(text) => Value::Text(text.to_string()),
+            Self::List(items) => {
+                Value::List(items.iter().map(|item| item.plain(budget)).collect::<Option<_>>()?)
+            }
+            Self::Map(entries) => {
+                let entries = entries.0.iter();
+                let pairs = entries.map(|entry| Some((entry.key.to_string(), entry.value.plain(budget)?)));
+                Value::Map(pairs.collect::<Option<_>>()?)
+            }
+        })
+    }
+}
+
+/// Returns a number as JavaScript prints it, as far as keys have use for it.
+fn number_text(value: f64) -> String {
+    if value.is_nan() {
+        "NaN".to_owned()
+    } else if value.is_infinite() {
+        if value > 0.0 { "Infinity".to_owned() } else { "-Infinity".to_owned() }
+    } else {
+        format!("{value}")
+    }
+}

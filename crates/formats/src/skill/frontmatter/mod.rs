@@ -1,0 +1,70 @@
+//! Reading the YAML of a `SKILL.md` exactly as leniently as the clients that share these files.
+//!
+//! They use gray-matter, and so js-yaml 3, whose reading differs from abide's own YAML in a hundred small things: which
+//! texts fail and are then repaired, what is a date, where a tab may stand. Whether a skill has a name depends on all of
+//! them, so frontmatter of skills has a reader of its own; a test holds it to gray-matter itself. It runs nothing, and
+//! aliases are shared, so that no text grows.
+
+mod data;
+mod nodes;
+mod properties;
+mod resolve;
+mod scalars;
+mod scan;
+
+pub(crate) use scan::Failure;
+
+use abide_core::value::Value;
+use data::Data;
+use scan::Scanner;
+use std::borrow::Cow;
+
+/// How many values one key may hold, aliases expanded.
+const MOST_VALUES: usize = 10_000;
+
+/// One key of frontmatter.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Field {
+    /// The key.
+    pub(crate) key: String,
+    /// What it holds.
+    pub(crate) value: Held,
+}
+
+/// What a key holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Held {
+    /// A text.
+    Text(String),
+    /// A date or bytes, which look like a text and are none.
+    NoText(String),
+    /// Anything else.
+    Other(Value),
+    /// More than is kept.
+    TooMuch,
+}
+
+/// Reads the text between the fences; `None` when it is no mapping.
+pub(crate) fn parse(text: &str) -> Result<Option<Vec<Field>>, Failure> {
+    if let Some(at) = text.find('\0') {
+        return Err(Failure { at, message: "the frontmatter holds a NUL character".to_owned() });
+    }
+    // The last block of lines keeps its line break, although the fence has taken it.
+    let text: Cow<'_, str> =
+        if text.ends_with(['\n', '\r']) { text.into() } else { format!("{text}\n").into() };
+    let mut scanner = Scanner::new(&text);
+    let entries = match scanner.document()? {
+        Some(Data::Map(entries)) => entries,
+        None | Some(Data::Null) => return Ok(Some(Vec::new())),
+        Some(_) => return Ok(None),
+    };
+    let fields = entries.0.iter().map(|entry| {
+        let value = match &entry.value {
+            Data::Text(text) => Held::Text(text.to_string()),
+            Data::Date(text) | Data::Bytes(text) => Held::NoText(text.to_string()),
+            other => other.plain(&mut MOST_VALUES.clone()).map_or(Held::TooMuch, Held::Other),
+        };
+        Field { key: entry.key.to_string(), value }
+    });
+    Ok(Some(fields.collect()))
+}
