@@ -49,22 +49,9 @@ driven! {
 
 #[test]
 fn a_seed_plays_the_same_every_time() {
-    for seed in 0..20 {
-        assert_eq!(told(&driven::story(seed)), told(&driven::story(seed)), "seed {seed}");
+    for seed in 0..60 {
+        assert_eq!(driven::story(seed), driven::story(seed), "seed {seed}");
     }
-}
-
-/// Returns a story with what was cancelled at one moment in one order: who waits for that is woken in none. Nothing else may
-/// come in another.
-fn told(story: &str) -> String {
-    let is_cancelled = |line: &&str| line.contains(": step.cancelled ");
-    let mut lines: Vec<&str> = story.lines().collect();
-    for together in lines.chunk_by_mut(|one, other| {
-        is_cancelled(one) && is_cancelled(other) && one.split(": ").next() == other.split(": ").next()
-    }) {
-        together.sort_unstable();
-    }
-    lines.join("\n")
 }
 
 /// Returns what the first seed says that notices that something is broken.

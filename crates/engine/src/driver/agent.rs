@@ -3,8 +3,9 @@
 use super::attempt::{Channels, masked};
 use super::capture::Channel;
 use super::evidence::proven;
+use super::halt::Stop;
 use super::hook::cancelled;
-use super::{Driver, Stop, mark};
+use super::{Driver, mark};
 use crate::port::{
     Answer, Cancel as _, Cancellation, Clock, Line, Listener, Process, Runner, RunnerEnd, Signal, Store,
     Stream, Task, Worker, Workspace,
@@ -75,7 +76,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             RunnerEnd::Finished => ProcessEnd::Exited(0),
             RunnerEnd::Failed(reason) => ProcessEnd::Failed(masked(&masker, &reason)),
             RunnerEnd::TimedOut => ProcessEnd::TimedOut,
-            RunnerEnd::Cancelled if stop.borrow().is_some() => ProcessEnd::Cancelled,
+            RunnerEnd::Cancelled if stop.get().is_some() => ProcessEnd::Cancelled,
             // Nobody here asked for it.
             RunnerEnd::Cancelled => ProcessEnd::Failed("it was cancelled".to_owned()),
         };

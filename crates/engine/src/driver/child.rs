@@ -1,7 +1,8 @@
 //! Child runs: another ability, with its own log, driven beside its parent.
 
 use super::attempt::not_started;
-use super::{DriveError, Driver, Halt, Stop};
+use super::halt::{Halt, Stop};
+use super::{DriveError, Driver};
 use crate::call::prepare_called;
 use crate::port::{Clock, Process, Signal, Store, StoreError, Workspace};
 use crate::service::{self, ServiceError};
@@ -32,7 +33,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             let (leave, leaving) = tokio::sync::watch::channel(None);
             let mut driven = std::pin::pin!(self.drive_alone(&id, leaving));
             let status = loop {
-                let halted = *stop.borrow_and_update();
+                let halted = stop.see();
                 match halted {
                     Some(Halt::End) => self.cancel_child(&id, None).await?,
                     Some(Halt::Leave(signal)) => drop(leave.send(Some(signal))),
@@ -41,8 +42,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 tokio::select! {
                     biased;
                     status = &mut driven => break status?,
-                    // Without a driver above, this task ends too.
-                    _ = stop.changed() => {}
+                    () = stop.changed() => {}
                     () = self.sleep_until(deadline), if !timed_out => {
                         timed_out = true;
                         self.cancel_child(&id, Some("it ran out of time")).await?;
@@ -50,7 +50,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 }
             };
             // One that waited for a human when it was told to end has only to be driven there.
-            let ends = timed_out || *stop.borrow() == Some(Halt::End);
+            let ends = timed_out || stop.get() == Some(Halt::End);
             if !(ends && status == RunStatus::Interrupted) {
                 break status;
             }

@@ -1,6 +1,7 @@
 //! One drive of a run: append first, then do, then append what came of it.
 
-use super::{AGAIN, DriveError, Driver, HEARTBEAT, Halt, NamedValues, Stop};
+use super::halt::{Halt, Halter, Stop};
+use super::{AGAIN, DriveError, Driver, HEARTBEAT, NamedValues};
 use crate::log::{Loaded, catch_up, load};
 use crate::port::{Clock, Lease, Process, Signal, Store, StoreError, Workspace};
 use crate::snapshot;
@@ -46,7 +47,7 @@ pub(super) struct Drive<'a, S, P, W, C> {
     pub(super) tasks: JoinSet<()>,
     pub(super) reports: UnboundedSender<Report>,
     inbox: UnboundedReceiver<Report>,
-    cancel: watch::Sender<Option<Halt>>,
+    cancel: Halter,
     pub(super) cancelled: Stop,
     /// Steps whose children wait for a human.
     waiting_children: HashSet<StepKey>,
@@ -78,7 +79,8 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
             return Err(DriveError::Secrets { run: id.clone(), missing });
         }
         let (reports, inbox) = mpsc::unbounded_channel();
-        let (cancel, cancelled) = watch::channel(None);
+        let cancel = Halter::default();
+        let cancelled = cancel.stop();
         let now = driver.clock.now();
         Ok(Self {
             driver,
@@ -133,12 +135,7 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
             }
             // Attempts end with the run; the hooks that run last do not.
             let ending = self.loaded.run.ending.is_some() && !self.loaded.run.in_flight().is_empty();
-            self.cancel.send_if_modified(|signal| {
-                let wanted = ending.then_some(Halt::End);
-                let change = *signal != wanted;
-                *signal = wanted;
-                change
-            });
+            self.cancel.say(ending.then_some(Halt::End));
             let woken = self.wait(&mut stop).await?;
             self.renew_in_time().await?;
             let now = self.driver.clock.now();
@@ -157,7 +154,7 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
                 }
                 Woken::Moment => Some(Command::Tick { now }),
                 Woken::Leave(signal) => {
-                    let _ = self.cancel.send(Some(Halt::Leave(signal)));
+                    self.cancel.say(Some(Halt::Leave(signal)));
                     while self.tasks.join_next().await.is_some() {}
                     return self.leave().await;
                 }

@@ -2,8 +2,9 @@
 
 use super::Driver;
 use super::attempt::script_spec;
+use super::halt::Stop;
 use super::hook::cancelled;
-use super::{Stop, mark};
+use super::mark;
 use crate::port::{Clock, Ending, Process, Store, Workspace};
 use abide_core::definition::{StepKind, Validation};
 use abide_core::event::{ProcessEnd, StepKey, StepResult};
@@ -41,7 +42,7 @@ pub(super) fn proven(
 ) -> ProcessEnd {
     let rules = run.position(key.step.as_str()).and_then(|step| validation(&run.step(step).kind));
     let looks = rules.is_some_and(|rules| !rules.check.is_empty());
-    if looks && !missing.is_empty() && stop.borrow().is_some() { ProcessEnd::Cancelled } else { end }
+    if looks && !missing.is_empty() && stop.get().is_some() { ProcessEnd::Cancelled } else { end }
 }
 
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {

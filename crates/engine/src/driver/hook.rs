@@ -1,6 +1,7 @@
 //! Hooks: scripts beside an ability that run before its steps and after them.
 
-use super::{Driver, Halt, Report, Stop};
+use super::halt::{Halt, Stop};
+use super::{Driver, Report};
 use crate::port::{Cancel, Clock, Ending, Process, ProcessError, Signal, Spec, Store, Variable, Workspace};
 use abide_core::event::{HookKey, HookPhase, RunId};
 use abide_core::run::Run;
@@ -31,7 +32,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 Ok(spec) => driver.run_hook(spec, stop.clone()).await,
                 Err(error) => Some(error),
             };
-            let is_left = error.is_some() && matches!(*stop.borrow(), Some(Halt::Leave(_)));
+            let is_left = error.is_some() && matches!(stop.get(), Some(Halt::Leave(_)));
             let report = if is_left { Report::HookLeft } else { Report::Hook(hook, error) };
             // The driver that waits for it may be gone; then nobody needs to know.
             let _ = reports.send(report);
@@ -122,17 +123,14 @@ pub(super) fn cancelled(stop: Stop) -> Cancelled {
 impl Cancel for Cancelled {
     async fn signal(&mut self) -> Signal {
         loop {
-            let asked = *self.stop.borrow_and_update();
+            let asked = self.stop.see();
             if let Some(signal) = asked.map(Halt::signal)
                 && self.told != Some(signal)
             {
                 self.told = Some(signal);
                 return signal;
             }
-            if self.stop.changed().await.is_err() {
-                // The driver is gone; whoever waits is dropped with it.
-                std::future::pending::<()>().await;
-            }
+            self.stop.changed().await;
         }
     }
 }

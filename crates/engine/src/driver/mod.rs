@@ -7,6 +7,7 @@ mod capture;
 mod child;
 mod drive;
 mod evidence;
+mod halt;
 mod hook;
 mod intake;
 mod recovery;
@@ -19,6 +20,7 @@ use crate::port::{Clock, Holder, Lease, Line, Process, Runners, Signal, Store, S
 use abide_core::event::{Event, RunId, StepKey, Timestamp};
 use abide_core::run::{Refusal, Run, RunStatus};
 use drive::{Drive, Report};
+use halt::Stop;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -110,24 +112,6 @@ impl<S, P, W, C> Clone for Driver<S, P, W, C> {
     }
 }
 
-/// Why what is under way is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Halt {
-    /// The run ends, and its children with it.
-    End,
-    /// The driver leaves; the run and its children go on when they are driven again.
-    Leave(Signal),
-}
-
-impl Halt {
-    fn signal(self) -> Signal {
-        match self {
-            Self::End => Signal::Ask,
-            Self::Leave(signal) => signal,
-        }
-    }
-}
-
 /// Says that a run is being driven, for as long as it is.
 struct Busy {
     all: Arc<Mutex<HashMap<RunId, i64>>>,
@@ -142,8 +126,6 @@ impl Drop for Busy {
 
 /// Values by name.
 type NamedValues = Vec<(String, String)>;
-
-type Stop = watch::Receiver<Option<Halt>>;
 
 impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     /// Puts a driver together.
@@ -209,7 +191,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     ///
     /// With a stop there is nothing to wait for: what was told to end before its start starts nothing.
     async fn ours(&self, id: &RunId, stop: &Stop) {
-        while stop.borrow().is_none() {
+        while stop.get().is_none() {
             let until = self.busy.lock().unwrap_or_else(PoisonError::into_inner).get(id).copied();
             match until {
                 Some(until) if self.clock.now().0 < until => return,

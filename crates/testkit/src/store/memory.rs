@@ -9,7 +9,7 @@ use abide_engine::port::{
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// A store in memory. Clones have the same content, as several processes with one file have.
 #[derive(Clone)]
@@ -19,15 +19,15 @@ pub struct MemoryStore {
 
 struct Shared {
     state: Mutex<State>,
-    changes: watch::Sender<u64>,
+    /// Wakes in the order in which they wait, so that a simulation repeats itself.
+    changes: Notify,
     clock: ManualClock,
 }
 
 impl MemoryStore {
     /// Returns an empty store with a clock.
     pub fn new(clock: ManualClock) -> Self {
-        let changes = watch::Sender::new(0);
-        Self { shared: Arc::new(Shared { state: Mutex::default(), changes, clock }) }
+        Self { shared: Arc::new(Shared { state: Mutex::default(), changes: Notify::new(), clock }) }
     }
 
     /// Lets an append fail: after `after` more of them were tried, counted from the fault that was planned before.
@@ -45,7 +45,7 @@ impl MemoryStore {
     }
 
     fn wake(&self) {
-        self.shared.changes.send_modify(|count| *count += 1);
+        self.shared.changes.notify_waiters();
     }
 }
 
@@ -139,15 +139,15 @@ impl Store for MemoryStore {
     }
 
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {
-        let mut changes = self.shared.changes.subscribe();
         loop {
-            changes.mark_unchanged();
+            let mut changed = std::pin::pin!(self.shared.changes.notified());
+            // What changes between the look and the waiting is heard.
+            changed.as_mut().enable();
             let length = self.state().streams.get(stream).map(|found| found.end.seq);
             if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
                 return Ok(());
             }
-            // It cannot end: the sender lives as long as the store.
-            let _ = changes.changed().await;
+            changed.await;
         }
     }
 }
