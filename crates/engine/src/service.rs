@@ -57,6 +57,16 @@ pub enum ServiceError {
         /// What it is.
         what: String,
     },
+    /// What is to execute a step cannot be used here.
+    #[error("step `{step}` of `{ability}` cannot be run: {why}")]
+    Unusable {
+        /// The ability that has the step: the one to be started, or one that it calls.
+        ability: String,
+        /// The step.
+        step: String,
+        /// Why, and what to do about it.
+        why: String,
+    },
     /// A called ability would write a secret into its log.
     #[error("`{input}` gets a secret, and the ability `{ability}` does not declare it as `secret: true`")]
     Leak {

@@ -67,7 +67,11 @@ fn steps_of<'s>(
             StepKind::Script(_) | StepKind::Approval(_) => continue,
         };
         let word = runner_word(&step.kind);
-        if runners.find(word).is_none() {
+        let found = runners.find(word);
+        if let Some(why) = found.as_ref().and_then(|runner| runner.unusable()) {
+            return Err(ServiceError::Unusable { ability: name.to_owned(), step: step.id.to_string(), why });
+        }
+        if found.is_none() {
             let whose = word.map(|word| format!(" for the runner `{word}`")).unwrap_or_default();
             return Err(ServiceError::Unsupported {
                 ability: name.to_owned(),

@@ -6,8 +6,8 @@ use crate::read::Reader;
 use crate::yaml::Node;
 use crate::{agent, shape, yaml};
 use abide_core::definition::{
-    AbilityName, AbilitySettings, AgentName, AgentSettings, Config, Enforcement, RunSettings, SecretName,
-    SecretSource, SkillSettings,
+    AbilityName, AbilitySettings, AgentName, AgentSettings, Config, Enforcement, RunSettings, Runner,
+    SecretName, SecretSource, SkillSettings,
 };
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::model::ModelName;
@@ -43,6 +43,9 @@ fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {
         secrets: fields.take(reader, "secrets").map(|node| secrets(reader, node)).unwrap_or_default(),
         runs: fields.take(reader, "runs").map(|node| runs(reader, node)).unwrap_or_default(),
         model: fields.take(reader, "model").and_then(|node| provider::model_name(reader, node)),
+        runner: fields
+            .take(reader, "runner")
+            .and_then(|node| reader.choice(node, Runner::WORDS, Runner::parse)),
         providers: fields
             .take(reader, "providers")
             .map(|node| provider::providers(reader, node))
@@ -197,6 +200,7 @@ pub const OVERRIDES: &[Override] = &[
     Override { variable: "ABIDE_RUNS_KEEP", key: "runs.keep" },
     Override { variable: "ABIDE_RUNS_KEEP_FOR", key: "runs.keep_for" },
     Override { variable: "ABIDE_MODEL", key: "model" },
+    Override { variable: "ABIDE_RUNNER", key: "runner" },
 ];
 
 /// Reads the overrides from the environment; lists are separated as in `PATH`.
@@ -248,6 +252,10 @@ pub fn overrides(variable: impl Fn(&str) -> Option<String>) -> Reading {
             ("model", _) => match ModelName::parse(&value) {
                 Ok(model) => config.model = Some(Spanned::new(model, Span::default())),
                 Err(_) => bad(name, &value, "a model such as anthropic/claude-sonnet-4"),
+            },
+            ("runner", _) => match Runner::parse(&value) {
+                Some(runner) => config.runner = Some(Spanned::new(runner, Span::default())),
+                None => bad(name, &value, "a runner such as builtin or claude"),
             },
             _ => bad(name, &value, "true or false"),
         }
@@ -335,6 +343,7 @@ mod tests {
             "ABIDE_RUNS_KEEP" => Some("none".into()),
             "ABIDE_RUNS_KEEP_FOR" => Some("90d".into()),
             "ABIDE_MODEL" => Some("sonnet".into()),
+            "ABIDE_RUNNER" => Some("cursor".into()),
             _ => None,
         });
         let messages: Vec<&str> = reading.problems.iter().map(|problem| problem.message.as_str()).collect();
@@ -345,6 +354,7 @@ mod tests {
                 "ABIDE_ABILITIES_ENFORCEMENT=hard is not one of strict, normal, loose",
                 "ABIDE_RUNS_KEEP=none is not a whole number from 1 to 1000000",
                 "ABIDE_MODEL=sonnet is not a model such as anthropic/claude-sonnet-4",
+                "ABIDE_RUNNER=cursor is not a runner such as builtin or claude",
             ]
         );
         assert!(!reading.config.skills.claude.unwrap().value);

@@ -53,7 +53,7 @@ pub(crate) fn pieces(target: &Target<'_>) -> Result<Vec<Piece>, Error> {
     ])
 }
 
-fn handlers(binary: &str) -> Vec<(&'static str, Value)> {
+pub(crate) fn handlers(binary: &str) -> Vec<(&'static str, Value)> {
     let handler = |(event, closed): (&'static str, bool)| {
         let mut handler = vec![
             ("type".to_owned(), text("command")),

@@ -80,7 +80,6 @@ fn approvals(target: &Target<'_>, hooks: &Hooks, piece: &Piece, text: &str) -> R
         _ => real(&piece.path),
     };
     let prefix = format!("{}:", place.to_str().ok_or_else(|| Error::Path(place.clone()))?);
-    let label = |event: &str| EVENTS.iter().find(|(name, ..)| *name == event).map(|(_, label, _)| *label);
     let mut approvals = Vec::new();
     for handler in hooks.found(text).map_err(failed)? {
         let Some(label) = label(&handler.event) else { continue };
@@ -98,6 +97,11 @@ fn approvals(target: &Target<'_>, hooks: &Hooks, piece: &Piece, text: &str) -> R
     Ok(Tables { server: None, approvals, prefix, digests })
 }
 
+/// Returns the name that approvals give an event.
+pub(crate) fn label(event: &str) -> Option<&'static str> {
+    EVENTS.iter().find(|(name, ..)| *name == event).map(|(_, label, _)| *label)
+}
+
 /// Resolves links in the folder of a file that may not exist yet.
 fn real(path: &Path) -> std::path::PathBuf {
     let existing = path.ancestors().find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
@@ -110,7 +114,7 @@ fn real(path: &Path) -> std::path::PathBuf {
 }
 
 /// Returns the digest by which Codex knows a hook: of its parts, as JSON with sorted keys.
-fn approval(label: &str, handler: &Json) -> String {
+pub(crate) fn approval(label: &str, handler: &Json) -> String {
     let timeout = handler["timeout"].as_i64().unwrap_or(600).max(1);
     // Written out, because the order of keys decides, and a map may keep another.
     let text = format!(
@@ -121,7 +125,7 @@ fn approval(label: &str, handler: &Json) -> String {
     format!("sha256:{}", digest(&text))
 }
 
-fn handlers(binary: &str) -> Vec<(&'static str, Value)> {
+pub(crate) fn handlers(binary: &str) -> Vec<(&'static str, Value)> {
     let handler = |(event, _, closed): (&'static str, &str, bool)| {
         let program = quoted(binary);
         let command = if closed { closing(&program, event) } else { format!("{program} hook codex {event}") };

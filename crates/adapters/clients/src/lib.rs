@@ -3,7 +3,7 @@
 //! What each client needs is said by [`claude`], [`opencode`] and [`codex`] as a list of pieces: a file and what
 //! abide wants in it. [`plan`] compares the pieces with the disk and answers with the changes, [`Plan::apply`] makes them, and
 //! [`inspect`] looks without changing anything, [`canary`]
-//! says what the client would start, and [`switches`] what keeps it from that. Text is only ever edited by [`abide_formats::edit`].
+//! says what the client would start, [`launch`] what a session that abide starts is given, and [`switches`] what keeps it from that. Text is only ever edited by [`abide_formats::edit`].
 #![warn(missing_docs)]
 #![expect(clippy::disallowed_methods, reason = "this adapter reads and writes the files of the clients")]
 
@@ -14,6 +14,7 @@ pub mod codex;
 mod file;
 mod hooks;
 pub mod inspect;
+pub mod launch;
 pub mod opencode;
 mod piece;
 pub mod plan;

@@ -45,7 +45,7 @@ pub(crate) fn pieces(target: &Target<'_>) -> Result<Vec<Piece>, Error> {
     ])
 }
 
-fn plugin(binary: &str) -> String {
+pub(crate) fn plugin(binary: &str) -> String {
     PLUGIN.replacen(PROGRAM, &format!("const INSTALLED = {};", Json::from(binary)), 1)
 }
 

@@ -4,6 +4,7 @@
 //! files of its own that are read at once, and neither the log nor an ability is opened for it:
 //!
 //! - [`sessions`]: which run a session is bound to, and the step that it is at. Written by whoever drives the run.
+//! - [`seats`]: the same for sessions that abide starts itself, which have no id before they are asked about.
 //! - [`index`]: what the definitions of a project say to the gate, compiled.
 //! - [`triggers`]: what in a message suggests an ability, and when a session was last told so.
 //! - [`verdicts`]: what the gate answered, noted for the log.
@@ -20,6 +21,7 @@ mod family;
 mod files;
 pub mod heard;
 pub mod index;
+pub mod seats;
 pub mod sessions;
 pub mod tickets;
 pub mod triggers;

@@ -65,6 +65,7 @@ impl Bound {
             done: self.done,
             total: self.total,
             warned,
+            worker: false,
         })
     }
 }

@@ -1,5 +1,7 @@
 //! The twin of `linux/`: systems on which nothing can be promised about the family of a process start none.
 
+use std::io::PipeReader;
+
 use abide_engine::port::{Cancel, Ending, ProcessError, Sink, Spec};
 
 use crate::{Limits, LocalProcess};
@@ -9,6 +11,7 @@ pub(crate) fn adopt_orphans() {}
 pub(crate) async fn run(
     local: &LocalProcess,
     spec: Spec,
+    _input: Option<PipeReader>,
     _cancel: impl Cancel,
     _sink: impl Sink,
 ) -> Result<Ending, ProcessError> {

@@ -30,6 +30,7 @@
 mod system;
 
 use std::future::Future;
+use std::io::PipeReader;
 use std::time::Duration;
 
 use abide_engine::port::{Cancel, Ending, Process, ProcessError, Sink, Spec};
@@ -116,7 +117,17 @@ impl Process for LocalProcess {
         cancel: impl Cancel,
         sink: impl Sink,
     ) -> impl Future<Output = Result<Ending, ProcessError>> + Send {
-        system::run(self, spec, cancel, sink)
+        system::run(self, spec, None, cancel, sink)
+    }
+
+    fn run_reading(
+        &self,
+        spec: Spec,
+        input: PipeReader,
+        cancel: impl Cancel,
+        sink: impl Sink,
+    ) -> impl Future<Output = Result<Ending, ProcessError>> + Send {
+        system::run(self, spec, Some(input), cancel, sink)
     }
 
     fn sweep(&self, marks: &[String]) -> impl Future<Output = usize> + Send {

@@ -4,8 +4,9 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use abide_engine::port::{Ending, Line, Process, ProcessError, Signal, Spec, Variable};
@@ -86,6 +87,26 @@ async fn folder_and_environment_are_what_the_spec_says() {
     };
     let (_, seen) = run(&process(), spec.clone()).await;
     assert_eq!(seen.stdout(), format!("{}\na b\n'\"$none\n{}\n", spec.folder.display(), spec.mark));
+}
+
+#[tokio::test]
+async fn what_is_given_is_read_and_a_writer_sees_the_end_of_who_reads_nothing() {
+    let text: String = "0123456789abcdef".repeat(20_000);
+    for (program, expected) in [("wc -c", "320000\n"), ("exec <&-; echo deaf", "deaf\n")] {
+        let (input, mut end) = std::io::pipe().unwrap();
+        let text = text.clone();
+        let writer = tokio::task::spawn_blocking(move || end.write_all(text.as_bytes()));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&seen);
+        let sink = move |line: Line| {
+            kept.lock().unwrap().extend(line.bytes);
+            std::future::ready(())
+        };
+        let ending = process().run_reading(script(program), input, NEVER, sink).await;
+        assert_eq!(ending, Ok(Ending::Exited(0)));
+        assert_eq!(String::from_utf8_lossy(&seen.lock().unwrap()), expected);
+        assert_eq!(writer.await.unwrap().is_ok(), program == "wc -c", "{program}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use super::{
     AbilityName, AgentCapability, AgentName, AgentTools, Enforcement, Permission, ProviderName,
-    ProviderSettings, SecretName,
+    ProviderSettings, Runner, SecretName,
 };
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::ModelName;
@@ -24,6 +24,8 @@ pub struct Config {
     pub runs: RunSettings,
     /// The model of agents that name none.
     pub model: Option<Spanned<ModelName>>,
+    /// What executes the steps of agents that name no runner.
+    pub runner: Option<Spanned<Runner>>,
     /// Who serves models: new ones, and changes to those that everybody knows.
     pub providers: Vec<(Spanned<ProviderName>, ProviderSettings)>,
 }
@@ -153,6 +155,7 @@ impl Config {
         self.skills.directories.splice(0..0, over.skills.directories);
         self.runs.keep = over.runs.keep.or(self.runs.keep.take());
         self.runs.keep_for = over.runs.keep_for.or(self.runs.keep_for.take());
+        self.runner = over.runner.or(self.runner.take());
         self.model = over.model.or(self.model.take());
         for (name, settings) in over.providers {
             match self.providers.iter_mut().find(|(known, _)| *known == name) {

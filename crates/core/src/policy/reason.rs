@@ -68,7 +68,8 @@ pub(super) fn next(active: &Active) -> String {
                 }
             };
             let task: String = step.task.chars().take(LONGEST_TASK).collect();
-            format!("do step `{id}`: {task}{granted}. When it is done, call `ability_submit`")
+            let then = if active.worker { "say what came of it" } else { "call `ability_submit`" };
+            format!("do step `{id}`: {task}{granted}. When it is done, {then}")
         }
     }
 }

@@ -55,6 +55,9 @@ pub struct Active {
     pub total: usize,
     /// Whether the agent was already told that the run is not done when it wanted to stop.
     pub warned: bool,
+    /// Whether abide itself started the session, for this step alone: it hands nothing in, its answer is looked at
+    /// when it ends.
+    pub worker: bool,
 }
 
 /// The step that is being done.

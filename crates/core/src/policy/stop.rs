@@ -39,6 +39,8 @@ pub fn stop(situation: &Situation) -> StopVerdict {
         Session::Unreadable { level, why } => {
             (level.unwrap_or(Enforcement::Strict), false, reason::unreadable_stop(why))
         }
+        // Whoever started it looks for the evidence then, and tells it what is missing.
+        Session::Active(active) if active.worker => return StopVerdict::Allow,
         Session::Active(active) => {
             if active.step.as_ref().is_some_and(|step| step.waits_for_human) {
                 return match active.level {

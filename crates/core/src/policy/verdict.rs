@@ -155,6 +155,8 @@ fn own_tool(subject: &Subject<'_>, own: OwnTool) -> Verdict {
         // Without a run abide answers that there is none.
         (OwnTool::List | OwnTool::Status, _)
         | (OwnTool::Submit | OwnTool::Validate | OwnTool::Agent, Session::Free) => Verdict::Allow,
+        // Whoever started it is told by its answer, at every level.
+        (OwnTool::Cancel, Session::Active(active)) if active.worker => deny(reason::cancel(Some(&**active))),
         (OwnTool::Cancel, _) => cancel(situation),
         (OwnTool::Run, Session::Active(active)) => deny(reason::second_run(active)),
         (OwnTool::Run, Session::Unreadable { why, .. }) => deny(reason::unreadable(&subject.call.name, why)),
@@ -163,6 +165,9 @@ fn own_tool(subject: &Subject<'_>, own: OwnTool) -> Verdict {
             Some(ability) if !situation.agent.may_run(ability) => deny(reason::not_runnable(ability)),
             _ => Verdict::Allow,
         },
+        (OwnTool::Submit, Session::Active(active)) if active.worker => {
+            deny(reason::nothing_to_submit(active))
+        }
         (OwnTool::Submit, Session::Active(active)) => {
             let takes = active.step.as_ref().is_some_and(|step| {
                 matches!(step.step_type, StepType::Agent | StepType::Skill) && !step.waits_for_human

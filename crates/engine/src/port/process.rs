@@ -1,6 +1,7 @@
 //! Processes: started in a group of their own, bounded, and never left behind.
 
 use std::future::Future;
+use std::io::PipeReader;
 use std::path::PathBuf;
 
 /// What to run.
@@ -168,6 +169,22 @@ pub trait Process: Send + Sync + 'static {
         cancel: impl Cancel,
         sink: impl Sink,
     ) -> impl Future<Output = Result<Ending, ProcessError>> + Send;
+
+    /// Runs a process to its end that reads `input` where others find nothing; all else holds as for [`Process::run`].
+    ///
+    /// Whoever writes to the other end sees it closed when the process is gone.
+    fn run_reading(
+        &self,
+        spec: Spec,
+        input: PipeReader,
+        cancel: impl Cancel,
+        sink: impl Sink,
+    ) -> impl Future<Output = Result<Ending, ProcessError>> + Send {
+        let _ = (input, cancel, sink);
+        let reason = "nothing can be given to a process here".to_owned();
+        let folder = spec.folder.display().to_string();
+        std::future::ready(Err(ProcessError::Start { program: spec.program, folder, reason }))
+    }
 
     /// Ends every process that carries one of these marks and what descends from it; returns how many it found.
     ///

@@ -132,6 +132,11 @@ pub trait Runner: Send + Sync + 'static {
     fn keeps(&self) -> bool {
         false
     }
+
+    /// Returns why it cannot execute anything here, and what to do about that: nothing is started that comes to it.
+    fn unusable(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The runners that there are, by the word that a step names them with (`acp` for `acp:<command>`).

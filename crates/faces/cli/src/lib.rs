@@ -12,6 +12,7 @@ mod failure;
 mod gate;
 mod models;
 pub mod reference;
+mod runners;
 mod runs;
 mod session;
 pub mod ui;

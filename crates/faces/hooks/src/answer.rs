@@ -2,7 +2,8 @@
 //! they share them.
 //!
 //! A denial is exit code 2 with a reason on standard error: the one form that every client takes for a no. An allowance
-//! says nothing at all, because a client takes a spoken one as a permission that its user never gave.
+//! says nothing at all, because a client takes a spoken one as a permission that its user never gave; only in a session
+//! that abide started for a step, where there is no user, what the step grants is said to be granted.
 
 use crate::asked::Moment;
 use abide_core::policy::Client;
@@ -13,6 +14,8 @@ use serde_json::json;
 pub enum Answer {
     /// Nothing stands against it.
     Silence,
+    /// A step of the session grants it, so nobody else need be asked.
+    Grant,
     /// It must not happen, for this reason.
     Deny(String),
     /// The user must be asked, for this reason.
@@ -38,6 +41,17 @@ impl Answer {
         let silence = Spoken { exit: 0, out: String::new(), talk: String::new() };
         match self {
             Self::Silence => silence,
+            Self::Grant => match (client, moment) {
+                (Client::ClaudeCode, Moment::BeforeTool(_)) => Spoken {
+                    out: specific(
+                        "PreToolUse",
+                        &json!({ "permissionDecision": "allow", "permissionDecisionReason": "the step grants it" }),
+                    ),
+                    ..silence
+                },
+                // The others have no word for it that they act on.
+                _ => silence,
+            },
             Self::Deny(why) => denied(why),
             Self::Ask(why) => match (client, moment) {
                 (Client::ClaudeCode, Moment::BeforeTool(_)) => Spoken {
@@ -122,6 +136,15 @@ mod tests {
         for client in CLIENTS {
             let spoken = Answer::Silence.spoken(client, &before());
             assert_eq!(spoken, Spoken { exit: 0, out: String::new(), talk: String::new() });
+        }
+    }
+
+    #[test]
+    fn a_grant_is_spoken_where_a_client_would_ask_its_user() {
+        let spoken = Answer::Grant.spoken(Client::ClaudeCode, &before());
+        assert!(spoken.exit == 0 && spoken.out.contains(r#""permissionDecision":"allow""#), "{}", spoken.out);
+        for client in [Client::OpenCode, Client::Codex] {
+            assert_eq!(Answer::Grant.spoken(client, &before()).out, "");
         }
     }
 

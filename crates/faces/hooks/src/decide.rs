@@ -124,12 +124,20 @@ impl<'a> Judged<'a> {
             Verdict::Ask { why } => (Answer::Ask(why.clone()), Some((VerdictAnswer::Asked, why))),
             // A warning is told when the tool has been used: before that, only a denial reaches the model everywhere.
             Verdict::Warn { why } => (Answer::Silence, Some((VerdictAnswer::Warned, why))),
+            Verdict::Allow if self.is_granted() => (Answer::Grant, None),
             Verdict::Allow => (Answer::Silence, None),
         };
         let given = given.map(|(answer, why)| self.given(answer, why));
         // Who is asked about a call may say yes.
         let note = if matches!(answer, Answer::Deny(_)) { None } else { calls(used, self.call) };
         Decision { answer, note, given }
+    }
+
+    /// Returns whether the call is one that a step grants by name to a session that abide started for it.
+    fn is_granted(&self) -> bool {
+        self.situation.active().is_some_and(|active| {
+            active.worker && matches!(&active.step, Some(step) if matches!(step.grants, Grants::Only(_)))
+        })
     }
 
     fn given(&self, answer: VerdictAnswer, why: &str) -> Given {
@@ -188,7 +196,11 @@ pub fn brief(active: &Active) -> String {
                     let _ = writeln!(text, "Use only: {}.", tools.join(", "));
                 }
             }
-            text.push_str("When it is done, call `ability_submit` with your result; abide checks it.\n");
+            text.push_str(if active.worker {
+                "When it is done, end with your result; abide checks it.\n"
+            } else {
+                "When it is done, call `ability_submit` with your result; abide checks it.\n"
+            });
         }
         StepType::Script | StepType::Approval | StepType::Workflow => {
             text.push_str("abide does it itself; `ability_status` tells how far it is.\n");
@@ -231,6 +243,7 @@ mod tests {
             done: 1,
             total: 3,
             warned: false,
+            worker: false,
         }))
     }
 
@@ -306,6 +319,27 @@ mod tests {
         assert_eq!(second.note, None);
         let foreign = Moment::BeforeTool(uses("mcp__evil__ability_run", "ability", "deploy"));
         assert_eq!(answer(foreign, Session::Free).note, None);
+    }
+
+    #[test]
+    fn what_a_step_grants_is_granted_in_the_session_that_abide_started_for_it() {
+        let strict = |worker| {
+            let mut session = active(Enforcement::Strict, StepType::Agent);
+            if let Session::Active(active) = &mut session {
+                active.worker = worker;
+            }
+            session
+        };
+        let read = || Moment::BeforeTool(uses("Read", "file_path", "/p/a.rs"));
+        assert_eq!(answer(read(), strict(true)).answer, Answer::Grant);
+        assert_eq!(answer(read(), strict(false)).answer, Answer::Silence);
+        let shell = answer(Moment::BeforeTool(uses("Bash", "command", "ls")), strict(true));
+        assert!(matches!(shell.answer, Answer::Deny(_)));
+        let Answer::Tell(text) = answer(Moment::Start { source: "startup".into() }, strict(true)).answer
+        else {
+            panic!("nothing is told")
+        };
+        assert!(!text.contains("ability_submit"), "{text}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::agent::{CAPABILITIES, PERMISSION, TOOLS};
 use super::{ABILITY_NAME, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, Shape, WORD};
-use abide_core::definition::{Enforcement, WireFormat};
+use abide_core::definition::{Enforcement, Runner, WireFormat};
 
 /// The whole file: `.abide/config.yaml` of a project, or the user's own.
 pub static CONFIG: Record = Record {
@@ -28,6 +28,12 @@ pub static CONFIG: Record = Record {
             Shape::Name(MODEL_NAME),
             "The model of agents that name none, as `provider/model`. Only agents that abide runs itself need one.",
         ),
+        Key::optional(
+            "runner",
+            Shape::Choice(Runner::WORDS),
+            "What executes the steps of agents and skills that name no `runner`.",
+        )
+        .default("builtin"),
         Key::optional(
             "providers",
             Shape::Map(WORD, &Shape::Record(&PROVIDER)),

@@ -2,7 +2,7 @@
 
 use super::home::Home;
 use super::{Client, ClientError, Installed, Launch, Outcome};
-use crate::model::ToolCall;
+use crate::model::{ModelServer, ToolCall};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -25,19 +25,23 @@ impl ClaudeCode {
     }
 }
 
+fn settings(url: &str) -> [(&'static str, &str); 4] {
+    [
+        ("ANTHROPIC_BASE_URL", url),
+        ("ANTHROPIC_API_KEY", "none"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+    ]
+}
+
 impl Client for ClaudeCode {
     const NAME: &'static str = "claude";
 
     async fn run(&self, launch: Launch<'_>) -> Result<Outcome, ClientError> {
         let url = launch.model.clone();
-        let variables = [
-            ("ANTHROPIC_BASE_URL", url.as_str()),
-            ("ANTHROPIC_API_KEY", "none"),
-            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-            ("DISABLE_AUTOUPDATER", "1"),
-            // Without it, root may not leave out the permission prompts, which nobody could answer here.
-            ("IS_SANDBOX", "1"),
-        ];
+        let mut variables = settings(&url).to_vec();
+        // Without it, root may not leave out the permission prompts, which nobody could answer here.
+        variables.push(("IS_SANDBOX", "1"));
         let arguments =
             ["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"];
         let ran =
@@ -67,6 +71,10 @@ impl Client for ClaudeCode {
     fn delegate(&self, task: &str) -> ToolCall {
         let arguments = json!({"description": "a task", "prompt": task, "subagent_type": "general-purpose"});
         ToolCall::new("Agent", arguments)
+    }
+
+    fn environment(&self, _: &Path, model: &ModelServer) -> Result<Vec<(String, String)>, ClientError> {
+        Ok(super::variables(&self.program, &settings(&model.url())))
     }
 
     fn home(&self) -> &Path {

@@ -2,7 +2,7 @@
 
 use super::home::Home;
 use super::{Client, ClientError, Installed, Launch, Outcome};
-use crate::model::ToolCall;
+use crate::model::{ModelServer, ToolCall};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -32,11 +32,10 @@ impl Codex {
 const MODEL: &str = "gpt-5.5";
 
 /// Returns the settings of a run, as options: the files of the home belong to whatever is installed into it.
-fn settings(launch: &Launch<'_>, model: &str) -> Result<Vec<String>, ClientError> {
-    let project = launch.project.canonicalize();
-    let project = project.map_err(|error| ClientError::file(launch.project, error))?;
+fn settings(project: &Path, url: &str, model: &str) -> Result<Vec<String>, ClientError> {
+    let real = project.canonicalize().map_err(|error| ClientError::file(project, error))?;
     // JSON's strings are TOML's basic strings.
-    let (project, url) = (json!(project), json!(format!("{}/v1", launch.model)));
+    let (project, url) = (json!(real), json!(format!("{url}/v1")));
     let provider = format!(
         "{{name = \"scripted\", base_url = {url}, wire_api = \"responses\", env_key = \"SCRIPTED_KEY\"}}"
     );
@@ -56,7 +55,7 @@ impl Client for Codex {
     const NAME: &'static str = "codex";
 
     async fn run(&self, launch: Launch<'_>) -> Result<Outcome, ClientError> {
-        let settings = settings(&launch, self.model)?;
+        let settings = settings(launch.project, &launch.model, self.model)?;
         let arguments =
             ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
         let arguments: Vec<&str> = arguments.into_iter().chain(settings.iter().map(String::as_str)).collect();
@@ -93,6 +92,15 @@ impl Client for Codex {
     /// Its model is told the agent's id, and has to ask `wait_agent` for what comes of it.
     fn delegate(&self, task: &str) -> ToolCall {
         ToolCall::new("spawn_agent", json!({"message": task})).within("multi_agent_v1")
+    }
+
+    fn environment(&self, project: &Path, model: &ModelServer) -> Result<Vec<(String, String)>, ClientError> {
+        let settings = settings(project, &model.url(), self.model)?;
+        let lines: Vec<&str> = settings.iter().map(String::as_str).filter(|word| *word != "-c").collect();
+        // Its own sandbox needs helpers that it does not make for a home below a temporary folder.
+        let text = format!("sandbox_mode = \"danger-full-access\"\n{}\n", lines.join("\n"));
+        self.home.write(".codex/config.toml", &text)?;
+        Ok(super::variables(&self.program, &[("SCRIPTED_KEY", "none")]))
     }
 
     fn home(&self) -> &Path {

@@ -131,7 +131,7 @@ impl<'a> Launch<'a> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "clients find their tools where the test does")]
-fn ours(name: &str) -> String {
+pub(super) fn ours(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 

@@ -29,10 +29,18 @@ pub use installed::{Installed, VARIABLE};
 pub use launch::{ClientError, Launch, Outcome};
 pub use opencode::OpenCode;
 
-use crate::model::ToolCall;
+use crate::model::{ModelServer, ToolCall};
 use serde_json::Value;
 use std::future::Future;
 use std::path::Path;
+
+/// Returns variables with owned names and values, and the folder of a program in front of the search path.
+fn variables(program: &str, variables: &[(&str, &str)]) -> Vec<(String, String)> {
+    let folder = Path::new(program).parent().unwrap_or(Path::new("")).display();
+    let mut all = vec![("PATH".to_owned(), format!("{folder}:{}", launch::ours("PATH")))];
+    all.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    all
+}
 
 /// What every launcher can do.
 pub trait Client: Sync {
@@ -56,6 +64,9 @@ pub trait Client: Sync {
 
     /// Makes the call by which the model of this client gives a task to a sub-agent.
     fn delegate(&self, task: &str) -> ToolCall;
+
+    /// Returns what the environment must be for somebody else to start the client with a scripted model behind it.
+    fn environment(&self, project: &Path, model: &ModelServer) -> Result<Vec<(String, String)>, ClientError>;
 
     /// Returns the client's home, where its own configuration is.
     fn home(&self) -> &Path;

@@ -5,7 +5,7 @@
 
 use super::home::{Home, make_folder};
 use super::{Client, ClientError, Installed, Launch, Outcome};
-use crate::model::ToolCall;
+use crate::model::{ModelServer, ToolCall};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ impl OpenCode {
 
     /// Returns the settings of a run. They come beside the files of the home and the project, which belong to whatever is
     /// installed into these.
-    fn settings(&self, launch: &Launch<'_>) -> String {
+    fn settings(&self, url: &str) -> String {
         let mut config = self.config.clone();
         config["model"] = json!("scripted/scripted");
         // It would keep a copy of the project after every turn, which takes seconds.
@@ -43,7 +43,7 @@ impl OpenCode {
         config["small_model"] = json!("scripted/scripted");
         config["provider"]["scripted"] = json!({
             "npm": "@ai-sdk/openai-compatible",
-            "options": {"baseURL": format!("{}/v1", launch.model), "apiKey": "none"},
+            "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
             "models": {"scripted": {"tool_call": true, "limit": {"context": 100_000, "output": 4_000}}},
         });
         config.to_string()
@@ -65,6 +65,17 @@ impl OpenCode {
     }
 }
 
+/// All but the first keep it from the network; waiting for that to fail takes seconds.
+fn variables(settings: &str) -> [(&'static str, &str); 5] {
+    [
+        ("OPENCODE_CONFIG_CONTENT", settings),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+        ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+        ("OPENCODE_DISABLE_SHARE", "1"),
+        ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+    ]
+}
+
 impl Client for OpenCode {
     const NAME: &'static str = "opencode";
 
@@ -74,15 +85,8 @@ impl Client for OpenCode {
         if own.is_dir() {
             self.prepare(&own)?;
         }
-        let settings = self.settings(&launch);
-        // All but the first keep it from the network; waiting for that to fail takes seconds.
-        let variables = [
-            ("OPENCODE_CONFIG_CONTENT", settings.as_str()),
-            ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
-            ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
-            ("OPENCODE_DISABLE_SHARE", "1"),
-            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
-        ];
+        let settings = self.settings(&launch.model);
+        let variables = variables(&settings);
         let arguments = ["run", "--format", "json"];
         let ran =
             launch.run(self.program.clone(), self.home.path(), &arguments, "--session", &variables).await?;
@@ -111,6 +115,15 @@ impl Client for OpenCode {
     fn delegate(&self, task: &str) -> ToolCall {
         let arguments = json!({"description": "a task", "prompt": task, "subagent_type": "general"});
         ToolCall::new("task", arguments)
+    }
+
+    fn environment(&self, project: &Path, model: &ModelServer) -> Result<Vec<(String, String)>, ClientError> {
+        self.prepare(&self.home.path().join(".config/opencode"))?;
+        let own = project.join(".opencode");
+        if own.is_dir() {
+            self.prepare(&own)?;
+        }
+        Ok(super::variables(&self.program, &variables(&self.settings(&model.url()))))
     }
 
     fn home(&self) -> &Path {

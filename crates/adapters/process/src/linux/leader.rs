@@ -1,10 +1,10 @@
 //! The process that was asked for: started as the leader of a group, watched, and reaped after all of its family.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, PipeReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -44,22 +44,33 @@ struct Shared {
 
 impl Leader {
     /// Starts a process; returns it with its standard output and standard error.
-    pub(super) fn start(local: &LocalProcess, spec: &Spec) -> Result<(Self, Pipe, Pipe), ProcessError> {
-        Self::try_start(local, spec).map_err(|error| ProcessError::Start {
+    pub(super) fn start(
+        local: &LocalProcess,
+        spec: &Spec,
+        input: Option<PipeReader>,
+    ) -> Result<(Self, Pipe, Pipe), ProcessError> {
+        Self::try_start(local, spec, input).map_err(|error| ProcessError::Start {
             program: spec.program.clone(),
             folder: spec.folder.display().to_string(),
             reason: reason::of(&error, spec),
         })
     }
 
-    fn try_start(local: &LocalProcess, spec: &Spec) -> io::Result<(Self, Pipe, Pipe)> {
+    fn try_start(
+        local: &LocalProcess,
+        spec: &Spec,
+        input: Option<PipeReader>,
+    ) -> io::Result<(Self, Pipe, Pipe)> {
         let (stdout, stdout_writer) = io::pipe()?;
         let (stderr, stderr_writer) = io::pipe()?;
         let mut command = program(&spec.program);
         command
             .args(&spec.arguments)
             .current_dir(&spec.folder)
-            .stdin(nothing()?)
+            .stdin(match input {
+                Some(input) => Stdio::from(input),
+                None => Stdio::from(nothing()?),
+            })
             .stdout(stdout_writer)
             .stderr(stderr_writer)
             // Nothing beyond what `posix_spawn` can do, which is the cheap way to start a process.

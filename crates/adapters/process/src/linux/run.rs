@@ -1,5 +1,6 @@
 //! One process from its start to its end: time, cancel and output at once, then what it left behind.
 
+use std::io::PipeReader;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ impl Pressure {
 pub(crate) async fn run(
     local: &LocalProcess,
     spec: Spec,
+    input: Option<PipeReader>,
     mut cancel: impl Cancel,
     sink: impl Sink,
 ) -> Result<Ending, ProcessError> {
@@ -45,7 +47,7 @@ pub(crate) async fn run(
         () = std::future::ready(()) => {}
     }
     let limits = local.limits;
-    let (mut leader, stdout, stderr) = Leader::start(local, &spec)?;
+    let (mut leader, stdout, stderr) = Leader::start(local, &spec, input)?;
     let longest = spec.longest.and_then(|longest| Instant::now().checked_add(Duration::from_millis(longest)));
     let progress = Progress::default();
     let mut pump = pin!(pump(stdout, stderr, sink, &progress));

@@ -159,6 +159,26 @@ fn stopping_is_refused_warned_of_once_or_allowed() {
 }
 
 #[test]
+fn a_session_that_abide_started_stops_when_it_likes_and_has_no_say_in_the_run() {
+    for level in [Enforcement::Strict, Enforcement::Normal, Enforcement::Loose] {
+        let mut situation = running("build", level, step(StepType::Agent, only(&["Read"])));
+        let Session::Active(active) = &mut situation.session else { unreachable!() };
+        active.worker = true;
+        for seat in [Seat::Main, Seat::Child] {
+            situation.seat = seat;
+            assert_eq!(stop(&situation), StopVerdict::Allow);
+            for tool in ["ability_run", "ability_submit", "ability_cancel"] {
+                let call = ToolCall::read(Client::ClaudeCode, &format!("mcp__abide__{tool}"), &map(&[]));
+                assert!(is_denied(&judge(&situation, &call)), "{level:?} {tool}");
+            }
+            let call =
+                ToolCall::read(Client::ClaudeCode, "Bash", &map(&[("command", text("abide approve"))]));
+            assert!(is_denied(&judge(&situation, &call)), "{level:?}");
+        }
+    }
+}
+
+#[test]
 fn an_agent_never_approves() {
     assert_eq!(approve(Asker::Human), Verdict::Allow);
     assert!(is_denied(&approve(Asker::Agent)));

@@ -70,6 +70,7 @@ fn running(ability: &str, level: Enforcement, step: ActiveStep) -> Situation {
         done: 1,
         total: 4,
         warned: false,
+        worker: false,
     };
     Situation { session: Session::Active(Box::new(active)), ..free() }
 }

@@ -1,6 +1,7 @@
 //! A run driven and shown, until it is over or left.
 
 use super::asking::{Answered, Questions};
+use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalDriver, Screen, SystemClock, Told};
 use crate::session::Session;
 use crate::ui::json::from_value;
@@ -74,6 +75,7 @@ pub(super) async fn drive(
     let rest = shown.screen.end();
     session.print(&rest)?;
     let status = status.map_err(|failure| failure.during(&id))?;
+    try_to_take_verdicts(session.surroundings, driver.store(), &id).await;
     if status.is_final() {
         // The run is over, whatever comes of this; the next one tries again.
         let _ = history::prune(driver.store(), &SystemClock, runs::limits(session), &id).await;

@@ -10,6 +10,8 @@ use crate::{Exit, Failure, Surroundings};
 use abide_core::event::VerdictAnswer;
 use abide_core::policy::{Client, Files, OwnTool, Situation};
 use abide_gate::heard::Heard;
+use abide_gate::seats::{self, Seated};
+use abide_gate::sessions::Bound;
 use abide_gate::tickets::{Ticket, canonical};
 use abide_gate::{Family, Gate, SessionId};
 use abide_hooks::answer::{Answer, Spoken};
@@ -100,8 +102,12 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
     if let Some(line) = asked.plugin.as_deref().and_then(|plugin| misfit(plugin, env!("CARGO_PKG_VERSION"))) {
         return of_a_misfit(surroundings, client, &asked.moment, line);
     }
+    let seat = match seat(surroundings, &gate, &asked.moment) {
+        Ok(seat) => seat,
+        Err(why) => return of_a_lost_seat(&asked.moment, &why),
+    };
     let session = SessionId::new(client, asked.session.clone());
-    let situation = situation(surroundings, &gate, &session, &asked, now);
+    let situation = situation(surroundings, &gate, &session, &asked, seat, now);
     if let Moment::Start { .. } = asked.moment {
         let heard = Heard { at: milliseconds(now), version: env!("CARGO_PKG_VERSION").to_owned() };
         // Only `abide doctor` asks for it.
@@ -130,6 +136,35 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
         Ok(()) => decision.answer.spoken(client, &asked.moment),
         Err(error) => Answer::Deny(format!("abide could not note this call, so it is denied: {error}"))
             .spoken(client, &asked.moment),
+    }
+}
+
+/// Returns the step that abide started the session for, if it did; an error says why there is none any more.
+fn seat(surroundings: &Surroundings, gate: &Gate, moment: &Moment) -> Result<Option<Bound>, String> {
+    let name = surroundings.variable(seats::VARIABLE);
+    if let Some(name) = &name {
+        let call = match moment {
+            Moment::BeforeTool(used) => Some(used.id.as_deref().unwrap_or_default()),
+            _ => None,
+        };
+        // Whoever started the session sees when it did not ask, and ends it.
+        let _ = gate.hear_seat(name, call);
+    }
+    match gate.seated(name.as_deref()) {
+        Ok(Seated::Nowhere) => Ok(None),
+        Ok(Seated::In(seat)) => Ok(Some(seat.bound)),
+        Ok(Seated::Lost(why)) => Err(why),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Answers a session that abide started and looks after no more: no tools, and it may end.
+fn of_a_lost_seat(moment: &Moment, why: &str) -> Spoken {
+    match moment {
+        Moment::BeforeTool(_) | Moment::Permission(_) => {
+            refused(&format!("abide started this session, and it may use no tools any more: {why}"))
+        }
+        _ => Spoken { exit: 0, out: String::new(), talk: String::new() },
     }
 }
 

@@ -63,7 +63,7 @@ fn client(arguments: &ClientArguments) -> Client {
 }
 
 /// Returns the folders that clients look at.
-pub(in crate::commands) fn places(session: &Session<'_>) -> Places {
+pub(crate) fn places(session: &Session<'_>) -> Places {
     let folder =
         |name| session.surroundings.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = session.place.home.clone();

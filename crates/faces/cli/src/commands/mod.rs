@@ -39,7 +39,7 @@ pub(crate) use graph::graph;
 pub(crate) use hook::answer_hook;
 pub use hook::{HOOK_LONGEST, hook, hook_failed, hook_is_late};
 pub(crate) use init::init;
-pub(crate) use install::{install, uninstall};
+pub(crate) use install::{install, places, uninstall};
 pub(crate) use list::list;
 pub(crate) use logs::logs;
 pub(crate) use mcp::mcp;

@@ -2,6 +2,7 @@
 
 use super::drive::{Asking, drive};
 use crate::args::RerunArguments;
+use crate::runners;
 use crate::runs::{self, Progress};
 use crate::session::Session;
 use crate::{Exit, Failure};
@@ -18,7 +19,7 @@ pub(crate) fn rerun(session: &mut Session<'_>, arguments: &RerunArguments) -> Re
         let run = runs::load_run(&store, &old).await?.run;
         let inputs = runs::secrets_given(session, &run, &arguments.input)?;
         let (progress, told) = Progress::new();
-        let driver = runs::driver(session, store, Arc::new(progress));
+        let driver = runners::driver(session, store, Arc::new(progress));
         let from = arguments.from.clone();
         let by = runs::user(session).into();
         let started = service::rerun(&driver, Rerun { run: old.clone(), from, by, inputs }).await;

@@ -3,6 +3,7 @@
 use super::drive::{Asking, drive};
 use super::dry_run::dry_run;
 use crate::args::{ResumeArguments, RunArguments};
+use crate::runners;
 use crate::runs::{self, Progress};
 use crate::session::Session;
 use crate::{Exit, Failure, ui};
@@ -28,7 +29,7 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result
     }
     let store = runs::open_store(session)?;
     let (progress, told) = Progress::new();
-    let driver = runs::driver(session, store, Arc::new(progress));
+    let driver = runners::driver(session, store, Arc::new(progress));
     runs::block_on(async {
         let started = service::start(&driver, start).await;
         let id = started.map_err(|error| runs::service_failure(&error))?;
@@ -74,7 +75,7 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
         };
         runs::go_on_after(&store, &id).await?;
         let (progress, told) = Progress::new();
-        let driver = runs::driver(session, store, Arc::new(progress));
+        let driver = runners::driver(session, store, Arc::new(progress));
         driver.give_secrets(&id, secrets);
         let decision = match (arguments.rerun, arguments.fail) {
             (true, _) => Some(LossDecision::Rerun),

@@ -5,7 +5,7 @@ use crate::Surroundings;
 use crate::runs;
 use abide_catalog::{Configuration, Place};
 use abide_core::definition::{Enforcement, Protect};
-use abide_core::policy::{self, AgentRights, Guarded, Reserved, Role, Seat, Session, Situation};
+use abide_core::policy::{self, Active, AgentRights, Guarded, Reserved, Role, Seat, Session, Situation};
 use abide_gate::index::{Compiled, GuardedPath, Index};
 use abide_gate::sessions::Bound;
 use abide_gate::{Gate, SessionId};
@@ -16,23 +16,30 @@ use std::time::SystemTime;
 /// Which abide compiles.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns what a session is in now.
+/// Returns what a session is in now; `seat` is what abide started it for.
 pub(crate) fn situation(
     surroundings: &Surroundings,
     gate: &Gate,
     session: &SessionId,
     asked: &Asked,
+    seat: Option<Bound>,
     now: SystemTime,
 ) -> Situation {
     let folder = asked.folder.as_deref().map_or(surroundings.folder.as_path(), Path::new);
     let mut troubles = Vec::new();
-    let bound = match gate.bound(session) {
-        Ok(bound) => bound.filter(|bound| !is_over(gate, session, bound)),
-        Err(error) => {
-            troubles.push(error.to_string());
-            None
+    let mut worker = false;
+    let bound = match seat {
+        // Whatever else its session was bound to before: it does this step now.
+        Some(bound) => {
+            worker = true;
+            Ok(Some(bound))
         }
+        None => gate.bound(session).map(|bound| bound.filter(|bound| !is_over(gate, session, bound))),
     };
+    let bound = bound.unwrap_or_else(|error| {
+        troubles.push(error.to_string());
+        None
+    });
     let mut places = places(surroundings, gate, session, folder, bound.as_ref());
     let mut indexes = Vec::new();
     for place in &places {
@@ -63,7 +70,7 @@ pub(crate) fn situation(
             cwd: folder.display().to_string(),
             home: surroundings.variable("HOME"),
         },
-        session: state(gate, session, bound.as_ref(), troubles),
+        session: state(gate, session, (bound.as_ref(), worker), troubles),
         seat,
         agent: rights(&indexes, asked.agent.as_deref()),
         reserved,
@@ -160,7 +167,12 @@ fn rights(indexes: &[Index], agent: Option<&str>) -> AgentRights {
 }
 
 /// Returns the session's run; what is in doubt is not taken for free.
-fn state(gate: &Gate, session: &SessionId, bound: Option<&Bound>, troubles: Vec<String>) -> Session {
+fn state(
+    gate: &Gate,
+    session: &SessionId,
+    (bound, worker): (Option<&Bound>, bool),
+    troubles: Vec<String>,
+) -> Session {
     let level = bound.and_then(|bound| Enforcement::parse(&bound.level));
     if let Some(why) = troubles.into_iter().next() {
         return Session::Unreadable { level, why };
@@ -168,7 +180,7 @@ fn state(gate: &Gate, session: &SessionId, bound: Option<&Bound>, troubles: Vec<
     match bound {
         None => Session::Free,
         Some(bound) => match bound.active(gate.was_warned(session, &bound.run)) {
-            Ok(active) => Session::Active(Box::new(active)),
+            Ok(active) => Session::Active(Box::new(Active { worker, ..active })),
             Err(why) => Session::Unreadable { level, why: format!("its state holds {why}") },
         },
     }

@@ -3,11 +3,11 @@
 use super::prompt::ask_for_missing;
 use super::{LocalWorkspace, SystemClock, given, service_failure, user};
 use crate::args::GivenArguments;
+use crate::runners;
 use crate::session::{Session, find};
 use crate::{Exit, Failure};
 use abide_catalog::Status;
 use abide_core::plan::Call;
-use abide_engine::port::Runners;
 use abide_engine::service::{self, Prepared, Start};
 use abide_process::LocalProcess;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(crate) fn prepare(session: &Session<'_>, start: Start) -> Result<Prepared, F
 /// Refuses a run that a terminal cannot bring to its end; nothing is written.
 pub(crate) fn can_begin(session: &Session<'_>, prepared: &Prepared) -> Result<(), Failure> {
     let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
-    service::can_begin(&Runners::default(), &workspace, &prepared.run)
+    service::can_begin(&runners::runners(session), &workspace, &prepared.run)
         .map_err(|error| service_failure(&error))
 }
 

@@ -17,6 +17,7 @@ mod levels;
 mod opencode_only;
 mod outside;
 mod play;
+mod runner;
 mod runs;
 mod sdk;
 mod seat;

@@ -91,7 +91,7 @@ fn a_dry_run_walks_into_called_abilities() {
         .says("`child` has no step `biuld`; did you mean `build`?")
         .says("step `first` calls no ability");
     // The walk is only that: to run it, something must execute the agent of the child.
-    project.abide(&["run", "parent"]).expect(9).says("step `ship` of `child` is an agent step");
+    project.abide(&["run", "parent"]).expect(9).says("step `ship` of `child` cannot be run");
     assert!(!project.path("first").exists() && !project.path("eu").exists());
 }
 

@@ -1,9 +1,9 @@
 //! `abide doctor`: whether abide can work here, and what to do where it cannot.
-#![expect(clippy::disallowed_methods, reason = "looking at the machine is what this command is for")]
 
 mod canary;
 mod clients;
 mod models;
+mod runners;
 
 use crate::session::Session;
 use crate::ui::Ink;
@@ -13,7 +13,7 @@ use abide_catalog::Status;
 use abide_core::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// One thing that was looked at.
 struct Check {
@@ -81,6 +81,7 @@ fn checks(session: &Session<'_>) -> Vec<Check> {
     checks.push(abilities(session));
     checks.push(agents(session));
     checks.extend(models::models(session));
+    checks.extend(runners::runners(session));
     checks.extend(clients::clients(session));
     checks
 }
@@ -117,14 +118,7 @@ fn shells(session: &Session<'_>) -> Vec<Check> {
 }
 
 fn on_path(session: &Session<'_>, name: &str) -> Option<PathBuf> {
-    let path = session.surroundings.variable("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| is_executable(candidate))
-}
-
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(path)
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    crate::runners::on_path(session.surroundings, name)
 }
 
 fn configuration(session: &Session<'_>) -> Check {

@@ -1,0 +1,108 @@
+//! What executes the steps of agents and skills on this machine: the one place where runners are put together.
+//!
+//! A step that names no runner is executed by the first one: what the configuration says, else abide's own loop.
+
+mod posts;
+mod profiles;
+
+use crate::session::Session;
+use crate::{Surroundings, commands, runs};
+use abide_clients::launch::codex_has_sandbox;
+use abide_core::definition;
+use abide_engine::driver::Observer;
+use abide_engine::port::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task};
+use abide_process::LocalProcess;
+use abide_runners::{Client, ClientRunner};
+use abide_store_sqlite::SqliteStore;
+use posts::Posts;
+use profiles::LocalProfiles;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Puts a driver together that can execute every step.
+pub(crate) fn driver(
+    session: &Session<'_>,
+    store: SqliteStore,
+    observer: Arc<dyn Observer>,
+) -> runs::LocalDriver {
+    let posts = Arc::new(Posts::new(session, observer));
+    let runners = all(session, &posts);
+    runs::driver(session, store, posts).with_runners(runners)
+}
+
+/// Returns the runners, to see whether a step could be executed; what they execute is nobody's.
+pub(crate) fn runners(session: &Session<'_>) -> Runners {
+    all(session, &Arc::new(Posts::new(session, Arc::new(abide_engine::driver::Nobody))))
+}
+
+fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
+    let default = session.configuration().config.runner.map(|runner| runner.value);
+    let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), Arc::new(Absent(NO_BUILTIN)))];
+    all.extend(clients(session, posts));
+    all.push(("session".to_owned(), Arc::new(Absent(NO_SESSION))));
+    let first = match &default {
+        Some(definition::Runner::Acp(_)) => "acp".to_owned(),
+        Some(runner) => runner.to_string(),
+        None => "builtin".to_owned(),
+    };
+    // Of those that a step could mean, the first of a name counts.
+    all.sort_by_key(|(word, _)| *word != first);
+    all.into_iter().fold(Runners::default(), |runners, (word, runner)| runners.with(word, runner))
+}
+
+/// Returns the runners of the clients.
+fn clients(session: &Session<'_>, posts: &Arc<Posts>) -> Vec<(String, Arc<dyn Runner>)> {
+    let profiles = Arc::new(LocalProfiles::of(session));
+    let process = Arc::new(LocalProcess::new().only_parent());
+    let of = |client: Client| {
+        let program = on_path(session.surroundings, client.word());
+        let machine = (Arc::clone(&process), Arc::new(runs::SystemClock));
+        let has_sandbox = client == Client::Codex && codex_has_sandbox(&commands::places(session));
+        let runner =
+            ClientRunner::new(client, program, machine, Arc::clone(posts) as _, Arc::clone(&profiles) as _)
+                .with_own_sandbox(has_sandbox);
+        (client.word().to_owned(), Arc::new(runner) as Arc<dyn Runner>)
+    };
+    Client::ALL.map(of).to_vec()
+}
+
+/// Says of each runner whether it can be used, in the order in which people are told.
+pub(crate) fn survey(session: &Session<'_>) -> Vec<(String, Option<String>)> {
+    let runners = runners(session);
+    let words = ["builtin", "claude", "opencode", "codex"];
+    let found = words.iter().filter_map(|word| {
+        let runner = runners.find(definition::Runner::parse(word).as_ref())?;
+        Some(((*word).to_owned(), runner.unusable()))
+    });
+    found.collect()
+}
+
+/// Finds a program as the system would.
+pub(crate) fn on_path(surroundings: &Surroundings, name: &str) -> Option<PathBuf> {
+    let path = surroundings.variable("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| is_executable(candidate))
+}
+
+#[expect(clippy::disallowed_methods, reason = "whether a program is there is asked of the disk")]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+const NO_BUILTIN: &str = "abide's own loop cannot run here; name a `runner` for the step, or set `runner: claude`, `opencode` or `codex` in the configuration, or let an agent start it (see `abide install --help`)";
+const NO_SESSION: &str = "its runner is the session that starts the run, and a terminal is none: let an agent start it (see `abide install --help`), or name another `runner`";
+
+/// A runner that cannot be used here, with the reason.
+struct Absent(&'static str);
+
+impl Runner for Absent {
+    fn execute(&self, _: Task, _: Cancellation, _: Listener) -> Later<Answer> {
+        let answer = Answer::ended(RunnerEnd::Failed(self.0.to_owned()));
+        Box::pin(std::future::ready(answer))
+    }
+
+    fn unusable(&self) -> Option<String> {
+        Some(self.0.to_owned())
+    }
+}
