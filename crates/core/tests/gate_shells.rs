@@ -305,7 +305,7 @@ fn marked(shell: &str, scripts: &[String]) -> (Vec<usize>, String) {
 
 fn situation(root: &str) -> Situation {
     let reserved =
-        |pattern: &str| Reserved { ability: "deploy".to_owned(), pattern: Protect::parse(pattern).unwrap() };
+        |pattern: &str| Reserved { ability: "deploy".into(), pattern: Protect::parse(pattern).unwrap() };
     Situation {
         place: Place { root: root.to_owned(), cwd: root.to_owned(), home: Some(root.to_owned()) },
         session: Session::Free,

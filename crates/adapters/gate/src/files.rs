@@ -1,14 +1,16 @@
 //! Small files that are replaced as a whole.
 
+use rustix::fs::OFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 /// The largest file about a session that is read: nothing that is written there comes near it.
 const LARGEST: u64 = 1024 * 1024;
@@ -64,32 +66,58 @@ pub(crate) fn read_large<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, 
     read_within(path, LARGEST_OF_PROJECT)
 }
 
+/// Reads a file about a project as it is, if there is one, and returns it with the open file.
+pub(crate) fn read_bytes(path: &Path) -> Result<Option<(Vec<u8>, File)>, GateError> {
+    open_within(path, LARGEST_OF_PROJECT)
+}
+
 fn read_within<T: DeserializeOwned>(path: &Path, largest: u64) -> Result<Option<T>, GateError> {
-    let metadata = match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(GateError::io("read", path)(error)),
-        Ok(metadata) => metadata,
-    };
+    let Some((text, _)) = open_within(path, largest)? else { return Ok(None) };
     let damaged = |why: String| GateError::Damaged { path: path.to_path_buf(), why };
-    if !metadata.is_file() || metadata.len() > largest {
-        return Err(damaged("it is no file of a size that it could have".to_owned()));
-    }
-    let text = match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read.map_err(GateError::io("read", path))?,
-    };
     serde_json::from_slice(&text).map(Some).map_err(|error| damaged(error.to_string()))
+}
+
+fn open_within(path: &Path, largest: u64) -> Result<Option<(Vec<u8>, File)>, GateError> {
+    // What is no file must not hold up whoever opens it.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let mut file = match File::options().read(true).custom_flags(flags).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(GateError::io("read", path))?,
+    };
+    let metadata = file.metadata().map_err(GateError::io("read", path))?;
+    if !metadata.is_file() || metadata.len() > largest {
+        let why = "it is no file of a size that it could have".to_owned();
+        return Err(GateError::Damaged { path: path.to_path_buf(), why });
+    }
+    // Room for one byte more, so that the end is seen without asking for more memory.
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
+    (&mut file).take(largest).read_to_end(&mut bytes).map_err(GateError::io("read", path))?;
+    Ok(Some((bytes, file)))
 }
 
 /// Writes a file in place of one that may be there.
 pub(crate) fn replace(path: &Path, content: &impl Serialize) -> Result<(), GateError> {
-    let temporary = write_beside(path, content)?;
+    replace_bytes(path, &json(path, content)?, None)
+}
+
+/// The same with bytes, and with the time that the file is to have.
+pub(crate) fn replace_bytes(
+    path: &Path,
+    bytes: &[u8],
+    modified: Option<SystemTime>,
+) -> Result<(), GateError> {
+    let temporary = write_beside(path, bytes, modified)?;
     fs::rename(&temporary, path).map_err(GateError::io("write", path)).inspect_err(|_| forget(&temporary))
+}
+
+fn json(path: &Path, content: &impl Serialize) -> Result<Vec<u8>, GateError> {
+    serde_json::to_vec(content)
+        .map_err(|error| GateError::Damaged { path: path.to_path_buf(), why: error.to_string() })
 }
 
 /// Writes a file where none is; returns whether that was so.
 pub(crate) fn create(path: &Path, content: &impl Serialize) -> Result<bool, GateError> {
-    let temporary = write_beside(path, content)?;
+    let temporary = write_beside(path, &json(path, content)?, None)?;
     // A link is made whole or not at all, and never over another file.
     let linked = fs::hard_link(&temporary, path);
     forget(&temporary);
@@ -116,18 +144,17 @@ pub(crate) fn remove(path: &Path) -> Result<(), GateError> {
     }
 }
 
-fn write_beside(path: &Path, content: &impl Serialize) -> Result<PathBuf, GateError> {
+fn write_beside(path: &Path, bytes: &[u8], modified: Option<SystemTime>) -> Result<PathBuf, GateError> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder).map_err(GateError::io("make", folder))?;
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let temporary = path.with_extension(format!("{}-{count}.new", std::process::id()));
-    let text = serde_json::to_vec(content)
-        .map_err(|error| GateError::Damaged { path: path.to_path_buf(), why: error.to_string() })?;
     let written =
         File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary).and_then(
             |mut file| {
-                file.write_all(&text)?;
+                file.write_all(bytes)?;
+                modified.map_or(Ok(()), |modified| file.set_modified(modified))?;
                 file.sync_all()
             },
         );

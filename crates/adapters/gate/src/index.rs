@@ -2,8 +2,12 @@
 //! what.
 //!
 //! A hook must not read a thousand abilities to judge one call. It reads this file, and looks whether anything that went into it
-//! has changed since, at most once a second; only then is it compiled anew.
+//! has changed since, at most once a second; only then is it compiled anew. To look at a thousand files takes longer than
+//! all the rest, so a server, which is there as long as its client, looks in the hooks' stead: [`Gate::keep_index`].
 
+mod keep;
+mod packed;
+mod sources;
 #[cfg(test)]
 mod tests;
 
@@ -11,17 +15,16 @@ use crate::Gate;
 use crate::files::{self, GateError};
 use crate::triggers::{KeptTriggers, TriggerIndex};
 use abide_core::definition::attachment::{DEFAULT_AGENT, may_run};
-use abide_core::policy::{AgentRights, Guarded, Role};
-use serde::{Deserialize, Serialize, Serializer};
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt as _;
+use abide_core::policy::{AgentRights, Guarded, Reserved, Role};
+use packed::Label;
+use serde::Deserialize;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// What a project's definitions say to the gate.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What a project's definitions say to the gate, and where each says it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Index {
     /// Which abide compiled it: another one compiles its own.
     pub version: String,
@@ -34,14 +37,11 @@ pub struct Index {
     /// Abilities that not every agent may run.
     pub restricted: Vec<Restricted>,
     /// The abilities that an agent's own profile names.
-    pub agents: Vec<(String, Vec<String>)>,
+    pub agents: Agents,
 }
 
 /// A call that only a run of an ability may make.
-///
-/// Written without the names of its fields, because a hook reads thousands of them; it is read either way.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ReservedCall {
     /// The ability.
     pub ability: String,
@@ -52,10 +52,7 @@ pub struct ReservedCall {
 }
 
 /// A file or folder that is not the agent's to change.
-///
-/// Written without the names of its fields, because a hook reads thousands of them; it is read either way.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardedPath {
     /// Where it is.
     pub path: PathBuf,
@@ -64,7 +61,7 @@ pub struct GuardedPath {
 }
 
 /// What a guarded file or folder is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardedRole {
     /// abide's own state.
     State,
@@ -76,34 +73,32 @@ pub enum GuardedRole {
     Settings,
 }
 
-impl Serialize for ReservedCall {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.ability, &self.pattern, &self.file).serialize(serializer)
-    }
-}
+impl GuardedRole {
+    const ALL: [Self; 4] = [Self::State, Self::Definition, Self::Reservation, Self::Settings];
 
-impl Serialize for GuardedPath {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.path, self.role).serialize(serializer)
+    /// Returns the number that stands for it in a file.
+    fn number(self) -> usize {
+        // All are in the list.
+        Self::ALL.iter().position(|role| *role == self).unwrap_or_default()
     }
-}
 
-impl GuardedPath {
+    fn numbered(number: usize) -> Option<Self> {
+        Self::ALL.get(number).copied()
+    }
+
     /// Returns it as the gate takes it.
-    pub fn guarded(&self) -> Guarded {
-        let role = match self.role {
-            GuardedRole::State => Role::State,
-            GuardedRole::Definition => Role::Definition,
-            GuardedRole::Reservation => Role::Reservation,
-            GuardedRole::Settings => Role::Settings,
-        };
-        Guarded { path: self.path.display().to_string(), role }
+    fn role(self) -> Role {
+        match self {
+            Self::State => Role::State,
+            Self::Definition => Role::Definition,
+            Self::Reservation => Role::Reservation,
+            Self::Settings => Role::Settings,
+        }
     }
 }
 
 /// An ability that not every agent may run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restricted {
     /// The ability.
     pub ability: String,
@@ -111,23 +106,49 @@ pub struct Restricted {
     pub agents: Vec<String>,
 }
 
+/// Agents, each with the abilities that its own profile names.
+pub type Agents = Vec<(String, Vec<String>)>;
+
+/// What the gate must know of an index.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Known {
+    /// Calls that only a run of an ability may make.
+    pub reserved: Vec<Reserved>,
+    /// Files and folders that are not the agent's to change.
+    pub guarded: Vec<Guarded>,
+    /// Abilities that not every agent may run.
+    pub restricted: Vec<Restricted>,
+    /// The abilities that an agent's own profile names.
+    pub agents: Agents,
+}
+
+impl Known {
+    /// Returns what an agent may run; a client's session that names no agent is the default one.
+    pub fn rights(&self, agent: Option<&str>) -> AgentRights {
+        rights(&self.restricted, &self.agents, agent)
+    }
+}
+
 impl Index {
     /// Returns what an agent may run; a client's session that names no agent is the default one.
     pub fn rights(&self, agent: Option<&str>) -> AgentRights {
-        let agent = agent.unwrap_or(DEFAULT_AGENT);
-        let own =
-            self.agents.iter().find(|(name, _)| name == agent).map(|(_, abilities)| abilities.as_slice());
-        let reserved_for = |ability: &str| {
-            let found = self.restricted.iter().find(|restricted| restricted.ability == ability);
-            found.into_iter().flat_map(|restricted| restricted.agents.iter().map(String::as_str))
-        };
-        let may = |ability: &String| may_run(agent, ability, reserved_for(ability), own);
-        match own {
-            Some(own) => AgentRights::Only(own.iter().filter(|ability| may(ability)).cloned().collect()),
-            None => {
-                let restricted = self.restricted.iter().map(|restricted| &restricted.ability);
-                AgentRights::Any { except: restricted.filter(|ability| !may(ability)).cloned().collect() }
-            }
+        rights(&self.restricted, &self.agents, agent)
+    }
+}
+
+fn rights(restricted: &[Restricted], agents: &[(String, Vec<String>)], agent: Option<&str>) -> AgentRights {
+    let agent = agent.unwrap_or(DEFAULT_AGENT);
+    let own = agents.iter().find(|(name, _)| name == agent).map(|(_, abilities)| abilities.as_slice());
+    let reserved_for = |ability: &str| {
+        let found = restricted.iter().find(|restricted| restricted.ability == ability);
+        found.into_iter().flat_map(|restricted| restricted.agents.iter().map(String::as_str))
+    };
+    let may = |ability: &String| may_run(agent, ability, reserved_for(ability), own);
+    match own {
+        Some(own) => AgentRights::Only(own.iter().filter(|ability| may(ability)).cloned().collect()),
+        None => {
+            let restricted = restricted.iter().map(|restricted| &restricted.ability);
+            AgentRights::Any { except: restricted.filter(|ability| !may(ability)).cloned().collect() }
         }
     }
 }
@@ -143,51 +164,19 @@ pub struct Compiled {
     pub sources: Vec<PathBuf>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Kept {
-    /// Which form it has; those before the second did not say so.
-    #[serde(default)]
-    format: u32,
-    /// Which triggers were compiled with it.
-    #[serde(default)]
-    triggers: String,
-    /// Which writing of it this is.
-    #[serde(default)]
-    written: String,
-    index: Index,
-    /// What it was compiled from lay here before the third form.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    sources: Vec<(PathBuf, Stamp)>,
+/// An index of a form before the fourth; it is compiled anew, and still tells what was reserved.
+#[derive(Deserialize)]
+struct Older {
+    index: OlderIndex,
 }
 
-/// What an index was compiled from, in a file of its own: within a second of the last look nobody reads it.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sources {
-    /// Which writing of the index it belongs to: it says nothing about another one.
-    written: String,
-    sources: Vec<(PathBuf, Stamp)>,
-}
-
-/// The form of what is kept; another one is compiled anew, and still tells what was reserved.
-const FORMAT: u32 = 3;
-
-/// Which version of a file or folder was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Stamp {
-    /// There was none.
-    Absent,
-    /// This one.
-    Seen { modified: i64, nanoseconds: i64, size: u64, inode: u64 },
-    /// One that could have changed again while it was read, which no clock would tell.
-    Doubtful,
+#[derive(Deserialize)]
+struct OlderIndex {
+    reserved: Vec<ReservedCall>,
 }
 
 /// How long what was looked at is taken for unchanged.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How coarse the times of files are at most.
-const COARSE: Duration = Duration::from_millis(20);
 
 impl Gate {
     /// Returns the index of a project, compiled anew if it has to be.
@@ -199,12 +188,16 @@ impl Gate {
         version: &str,
         now: SystemTime,
         compile: impl FnOnce(Option<&Index>) -> Compiled,
-    ) -> Result<Index, GateError> {
+    ) -> Result<Known, GateError> {
         let path = self.index_file(root);
-        match current(&path, version, now) {
-            (Some(kept), true) => Ok(kept.index),
-            (kept, _) => Ok(self.compile(root, kept.as_ref().map(|kept| &kept.index), now, compile)?.0),
+        if let Some((_, known)) = current(&path, version, now, SETTLED) {
+            return Ok(known);
         }
+        let (bytes, _) = self.compile(root, now, compile)?;
+        let packed = packed::known(&bytes);
+        let damaged =
+            || GateError::Damaged { path, why: "a definition reserves no call that there is".to_owned() };
+        packed.map(|(_, known)| known).ok_or_else(damaged)
     }
 
     /// Returns the triggers of a project's abilities, compiled anew if they have to be.
@@ -217,51 +210,42 @@ impl Gate {
         now: SystemTime,
         compile: impl FnOnce(Option<&Index>) -> Compiled,
     ) -> Result<TriggerIndex, GateError> {
-        let (kept, fresh) = current(&self.index_file(root), version, now);
-        if let Some(kept) = kept.as_ref().filter(|_| fresh)
+        if let Some((label, _)) = current(&self.index_file(root), version, now, SETTLED)
             && let Ok(Some(triggers)) = files::read_large::<KeptTriggers>(&self.triggers_file(root))
             // Two that compile at once may each write one of the two files.
-            && triggers.of == kept.triggers
+            && triggers.of == label.triggers
         {
             return Ok(triggers.triggers);
         }
-        Ok(self.compile(root, kept.as_ref().map(|kept| &kept.index), now, compile)?.1)
+        Ok(self.compile(root, now, compile)?.1)
     }
 
     fn compile(
         &self,
         root: &Path,
-        before: Option<&Index>,
         now: SystemTime,
         compile: impl FnOnce(Option<&Index>) -> Compiled,
-    ) -> Result<(Index, TriggerIndex), GateError> {
-        let compiled = compile(before);
-        let sources = compiled.sources.into_iter().map(|path| {
-            let stamp = stamp(&path, Some(now));
-            (path, stamp)
-        });
+    ) -> Result<(Vec<u8>, TriggerIndex), GateError> {
+        let path = self.index_file(root);
+        let before = before(&path);
+        let compiled = compile(before.as_ref());
         let triggers = KeptTriggers::new(compiled.triggers);
         files::replace(&self.triggers_file(root), &triggers)?;
         let written = writing(now);
-        let sources = Sources { written: written.clone(), sources: sources.collect() };
-        let kept = Kept {
-            format: FORMAT,
-            triggers: triggers.of,
-            written,
-            index: compiled.index,
-            sources: Vec::new(),
-        };
+        let sources = sources::pack(&written, &compiled.sources, now);
+        let label = Label { version: compiled.index.version.clone(), triggers: triggers.of, written };
+        let index = packed::pack(&label, &compiled.index);
         // Of two who write at once, or one who is cut off, at worst the files do not belong together: then they are
-        // written anew.
-        let path = self.index_file(root);
-        files::replace(&path, &kept)?;
-        files::replace(&sources_file(&path), &sources)?;
-        Ok((kept.index, triggers.triggers))
+        // written anew. What was read is as old as the moment before it was.
+        files::replace_bytes(&path, &index, Some(now))?;
+        files::replace_bytes(&sources_file(&path), &sources, None)?;
+        files::remove(&older_file(&path))?;
+        Ok((index, triggers.triggers))
     }
 
     fn index_file(&self, root: &Path) -> PathBuf {
         let name = files::name_of(root.as_os_str().as_encoded_bytes());
-        self.folder.join("index").join(name).with_extension("json")
+        self.folder.join("index").join(name).with_extension("index")
     }
 
     fn triggers_file(&self, root: &Path) -> PathBuf {
@@ -269,18 +253,30 @@ impl Gate {
     }
 }
 
-/// Returns what is kept, and whether it still holds.
-fn current(path: &Path, version: &str, now: SystemTime) -> (Option<Kept>, bool) {
-    // One that cannot be read is compiled anew: the definitions are what counts.
-    let kept = files::read_large::<Kept>(path).ok().flatten();
-    let fresh = kept.as_ref().is_some_and(|kept| {
-        kept.format == FORMAT && kept.index.version == version && is_fresh(path, kept, now)
-    });
-    (kept, fresh)
-}
-
 fn sources_file(index: &Path) -> PathBuf {
     index.with_extension("sources")
+}
+
+fn older_file(index: &Path) -> PathBuf {
+    index.with_extension("json")
+}
+
+/// Returns what was compiled before, whatever abide did it and whether or not it still holds.
+fn before(path: &Path) -> Option<Index> {
+    let kept = files::read_bytes(path).ok().flatten();
+    if let Some((_, index)) = kept.and_then(|(bytes, _)| packed::unpack(&bytes)) {
+        return Some(index);
+    }
+    let older = files::read_large::<Older>(&older_file(path)).ok().flatten()?;
+    Some(Index { reserved: older.index.reserved, ..Index::default() })
+}
+
+/// Returns what is kept, if it still holds.
+fn current(path: &Path, version: &str, now: SystemTime, settled: Duration) -> Option<(Label, Known)> {
+    // One that cannot be read is compiled anew: the definitions are what counts.
+    let (bytes, file) = files::read_bytes(path).ok().flatten()?;
+    let (label, known) = packed::known(&bytes)?;
+    (label.version == version && is_fresh(path, &file, &label, now, settled)).then_some((label, known))
 }
 
 /// Returns a name for one writing of an index, which no other has.
@@ -290,34 +286,17 @@ fn writing(now: SystemTime) -> String {
     format!("{since}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Returns whether nothing that went into an index has changed.
-fn is_fresh(path: &Path, kept: &Kept, now: SystemTime) -> bool {
-    let looked = fs::metadata(path).and_then(|metadata| metadata.modified());
-    if looked.is_ok_and(|looked| now.duration_since(looked).is_ok_and(|passed| passed < SETTLED)) {
+/// Returns whether nothing that went into an index has changed; the time of its file is when that was last looked at.
+fn is_fresh(path: &Path, file: &File, label: &Label, now: SystemTime, settled: Duration) -> bool {
+    let looked = file.metadata().and_then(|metadata| metadata.modified());
+    if looked.is_ok_and(|looked| now.duration_since(looked).is_ok_and(|passed| passed < settled)) {
         return true;
     }
-    let sources = files::read_large::<Sources>(&sources_file(path)).ok().flatten();
-    let unchanged = sources.is_some_and(|known| {
-        known.written == kept.written && known.sources.iter().all(|(path, seen)| stamp(path, None) == *seen)
-    });
+    let sources = files::read_bytes(&sources_file(path)).ok().flatten();
+    let unchanged = sources.is_some_and(|(sources, _)| sources::are_unchanged(&sources, &label.written));
     if unchanged {
         // Noted for whoever asks next; when that fails, they look again.
-        let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(now));
+        let _ = file.set_modified(now);
     }
     unchanged
-}
-
-fn stamp(path: &Path, read_since: Option<SystemTime>) -> Stamp {
-    let Ok(metadata) = fs::metadata(path) else { return Stamp::Absent };
-    let racy = read_since
-        .is_some_and(|since| metadata.modified().map_or(true, |modified| modified + COARSE >= since));
-    if racy {
-        return Stamp::Doubtful;
-    }
-    Stamp::Seen {
-        modified: metadata.mtime(),
-        nanoseconds: metadata.mtime_nsec(),
-        size: metadata.len(),
-        inode: metadata.ino(),
-    }
 }

@@ -5,13 +5,14 @@
 //! folded; so a pattern that spans several commands could never match, and is refused here.
 
 use crate::diagnostic::excerpt;
+use smol_str::SmolStr;
 use std::fmt;
 
 /// A tool call that only a run of the ability may make.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Protect {
-    tool: String,
-    argument: Option<String>,
+    tool: SmolStr,
+    argument: Option<SmolStr>,
 }
 
 /// Why a pattern can never match a tool call.

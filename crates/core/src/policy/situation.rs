@@ -2,6 +2,7 @@
 
 use super::path::Place;
 use crate::definition::{Enforcement, Protect, StepType};
+use smol_str::SmolStr;
 
 /// Everything that a verdict depends on, besides the call.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +122,7 @@ impl AgentRights {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reserved {
     /// The ability.
-    pub ability: String,
+    pub ability: SmolStr,
     /// The call.
     pub pattern: Protect,
 }

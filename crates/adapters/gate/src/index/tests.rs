@@ -1,8 +1,11 @@
 //! When an index is compiled anew, and what it says.
 
+use super::keep::WORTH_KEEPING;
 use super::*;
 use crate::triggers::Suggestible;
 use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::symlink;
 
 struct Project {
     folder: tempfile::TempDir,
@@ -23,13 +26,15 @@ impl Project {
         let now = SystemTime::now() + later;
         let index = gate.index(self.folder.path(), "1", now, |_| {
             self.compiled.set(self.compiled.get() + 1);
-            let pattern = fs::read_to_string(self.file()).unwrap_or_default();
-            let reserved = ReservedCall { ability: "a".into(), pattern, file: self.file() };
-            let index = Index { version: "1".into(), reserved: vec![reserved], ..Index::default() };
+            let pattern = fs::read_to_string(self.file()).ok();
+            let reserved =
+                pattern.map(|pattern| ReservedCall { ability: "a".into(), pattern, file: self.file() });
+            let reserved = reserved.into_iter().collect();
+            let index = Index { version: "1".into(), reserved, ..Index::default() };
             let sources = vec![self.folder.path().to_path_buf(), self.file()];
             Compiled { index, triggers: TriggerIndex::default(), sources }
         });
-        index.unwrap().reserved.into_iter().map(|reserved| reserved.pattern).collect()
+        index.unwrap().reserved.into_iter().map(|reserved| reserved.pattern.to_string()).collect()
     }
 }
 
@@ -39,15 +44,15 @@ fn it_is_compiled_again_when_something_changed_and_not_otherwise() {
     let gate = Gate::at(home.path());
     let project = Project::new();
     let minute = Duration::from_mins(1);
-    assert_eq!(project.ask(&gate, minute), [""]);
-    assert_eq!(project.ask(&gate, minute * 2), [""]);
+    assert!(project.ask(&gate, minute).is_empty());
+    assert!(project.ask(&gate, minute * 2).is_empty());
     assert_eq!(project.compiled.get(), 1, "nothing changed");
     fs::write(project.file(), "Bash(x)").unwrap();
     assert_eq!(project.ask(&gate, minute * 3), ["Bash(x)"], "a new file");
     fs::write(project.file(), "Bash(yy)").unwrap();
     assert_eq!(project.ask(&gate, minute * 4), ["Bash(yy)"], "an edit in place");
     fs::remove_file(project.file()).unwrap();
-    assert_eq!(project.ask(&gate, minute * 5), [""]);
+    assert!(project.ask(&gate, minute * 5).is_empty());
     assert_eq!(project.compiled.get(), 4);
 }
 
@@ -67,10 +72,10 @@ fn what_changes_while_it_is_compiled_is_seen() {
 fn what_an_agent_may_run_follows_from_both_sides() {
     let restricted =
         |ability: &str, agent: &str| Restricted { ability: ability.into(), agents: vec![agent.into()] };
-    let index = Index {
+    let index = Known {
         restricted: vec![restricted("deploy", "deployer"), restricted("wipe", "root")],
         agents: vec![("deployer".into(), vec!["deploy".into(), "wipe".into(), "test".into()])],
-        ..Index::default()
+        ..Known::default()
     };
     let except =
         |names: &[&str]| AgentRights::Any { except: names.iter().map(|name| (*name).to_owned()).collect() };
@@ -90,12 +95,16 @@ fn another_version_and_a_damaged_file_are_compiled_anew() {
     fs::write(gate.index_file(project.folder.path()), "{").unwrap();
     project.ask(&gate, minute * 2);
     assert_eq!(project.compiled.get(), 2);
-    let other = gate.index(project.folder.path(), "2", SystemTime::now() + minute * 3, |_| Compiled {
-        index: Index { version: "2".into(), ..Index::default() },
-        triggers: TriggerIndex::default(),
-        sources: Vec::new(),
+    let other = gate.index(project.folder.path(), "2", SystemTime::now() + minute * 3, |_| {
+        project.compiled.set(project.compiled.get() + 1);
+        Compiled {
+            index: Index { version: "2".into(), ..Index::default() },
+            triggers: TriggerIndex::default(),
+            sources: Vec::new(),
+        }
     });
-    assert_eq!(other.unwrap().version, "2");
+    assert_eq!(other.unwrap(), Known::default());
+    assert_eq!(project.compiled.get(), 3);
 }
 
 #[test]
@@ -114,12 +123,12 @@ fn an_index_is_believed_only_with_the_sources_that_it_was_made_from() {
     fs::write(&index, older).unwrap();
     assert_eq!(project.ask(&gate, minute * 3), ["Bash(x)"]);
     assert_eq!(project.compiled.get(), 3);
-    for broken in ["{", ""] {
+    for (minutes, broken) in [(4, "{"), (5, "")] {
         fs::write(&sources, broken).unwrap();
-        project.ask(&gate, minute * 4);
+        project.ask(&gate, minute * minutes);
     }
     fs::remove_file(&sources).unwrap();
-    project.ask(&gate, minute * 5);
+    project.ask(&gate, minute * 6);
     assert_eq!(project.compiled.get(), 6);
 }
 
@@ -128,27 +137,26 @@ fn an_index_of_an_older_form_is_compiled_anew_and_still_tells_what_was_reserved(
     let home = tempfile::tempdir().unwrap();
     let gate = Gate::at(home.path());
     let project = Project::new();
-    fs::write(project.file(), "Bash(x)").unwrap();
     let minute = Duration::from_mins(1);
-    project.ask(&gate, minute);
-    let file = gate.index_file(project.folder.path());
-    let mut old: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    let fields = old.as_object_mut().unwrap();
-    fields.remove("format").unwrap();
-    fields.remove("triggers").unwrap();
-    fields.remove("written").unwrap();
-    fields["index"]["reserved"] =
-        serde_json::json!([{"ability": "a", "pattern": "Bash(x)", "file": "/p/a.yaml"}]);
-    fields["index"]["guarded"] = serde_json::json!([{"path": "/p/a.yaml", "role": "Definition"}]);
-    fields.insert("sources".to_owned(), serde_json::json!([["/p", "Absent"]]));
-    fs::write(&file, old.to_string()).unwrap();
-    let mut before = Vec::new();
-    gate.index(project.folder.path(), "1", SystemTime::now() + minute * 2, |index| {
-        before.extend(index.into_iter().flat_map(|index| index.reserved.clone()));
-        Compiled { index: Index::default(), triggers: TriggerIndex::default(), sources: Vec::new() }
-    })
-    .unwrap();
-    assert_eq!(before.len(), 1, "it is compiled again, and given what was there");
+    let older = older_file(&gate.index_file(project.folder.path()));
+    let reserved =
+        [r#"[["a","Bash(x)","/p/a.yaml"]]"#, r#"[{"ability":"a","pattern":"Bash(x)","file":"/p/a.yaml"}]"#];
+    fs::create_dir_all(older.parent().unwrap()).unwrap();
+    for reserved in reserved {
+        let text = format!(
+            r#"{{"format":3,"written":"w","index":{{"version":"1","level":null,"reserved":{reserved},"guarded":[]}}}}"#
+        );
+        fs::write(&older, text).unwrap();
+        let mut before = Vec::new();
+        gate.index(project.folder.path(), "1", SystemTime::now() + minute, |index| {
+            before.extend(index.into_iter().flat_map(|index| index.reserved.clone()));
+            Compiled { index: Index::default(), triggers: TriggerIndex::default(), sources: Vec::new() }
+        })
+        .unwrap();
+        assert_eq!(before.len(), 1, "it is compiled again, and given what was there");
+        assert!(!older.exists(), "and it is gone");
+        fs::remove_file(gate.index_file(project.folder.path())).unwrap();
+    }
 }
 
 #[test]
@@ -187,4 +195,155 @@ fn triggers_that_do_not_belong_to_the_index_are_compiled_anew() {
     }
     fs::remove_file(gate.triggers_file(root)).unwrap();
     assert_eq!(ask(5, "five"), "five");
+}
+
+/// What somebody may do to a definition so that it looks as it was.
+#[test]
+fn no_change_of_a_definition_goes_unseen() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 7] = [
+        ("edited in place, with the same size", |file| fs::write(file, "Bash(y)").unwrap()),
+        ("edited in place, and its time set back", |file| {
+            let before = file.metadata().unwrap().modified().unwrap();
+            fs::write(file, "Bash(y)").unwrap();
+            File::options().write(true).open(file).unwrap().set_modified(before).unwrap();
+        }),
+        ("another one renamed over it, with the same time", |file| {
+            let other = file.with_extension("new");
+            fs::write(&other, "Bash(y)").unwrap();
+            let before = file.metadata().unwrap().modified().unwrap();
+            File::options().write(true).open(&other).unwrap().set_modified(before).unwrap();
+            fs::rename(&other, file).unwrap();
+        }),
+        ("a link in its place", |file| {
+            let other = file.with_extension("other");
+            fs::write(&other, "Bash(y)").unwrap();
+            fs::remove_file(file).unwrap();
+            symlink(&other, file).unwrap();
+        }),
+        ("another folder in the place of its own", |file| {
+            let folder = file.parent().unwrap();
+            let (old, new) = (folder.with_extension("old"), folder.with_extension("new"));
+            fs::create_dir(&new).unwrap();
+            fs::write(new.join("ability.yaml"), "Bash(y)").unwrap();
+            fs::rename(folder, &old).unwrap();
+            fs::rename(&new, folder).unwrap();
+        }),
+        ("a link to another folder in the place of its own", |file| {
+            let folder = file.parent().unwrap();
+            let (old, new) = (folder.with_extension("old"), folder.with_extension("new"));
+            fs::create_dir(&new).unwrap();
+            fs::write(new.join("ability.yaml"), "Bash(y)").unwrap();
+            fs::rename(folder, &old).unwrap();
+            symlink(&new, folder).unwrap();
+        }),
+        ("what it is linked to, edited in place", |file| {
+            let other = file.with_extension("other");
+            fs::write(&other, "Bash(y)").unwrap();
+            assert!(file.is_symlink());
+        }),
+    ];
+    for (what, change) in changes {
+        for look_before in [false, true] {
+            let home = tempfile::tempdir().unwrap();
+            let gate = Gate::at(home.path().join("gate"));
+            let file = home.path().join("abilities/ability.yaml");
+            fs::create_dir(file.parent().unwrap()).unwrap();
+            if what.starts_with("what it is linked to") {
+                fs::write(file.with_extension("other"), "Bash(x)").unwrap();
+                symlink(file.with_extension("other"), &file).unwrap();
+            } else {
+                fs::write(&file, "Bash(x)").unwrap();
+            }
+            // Files' times are coarse: what is as new as the index is doubted for that alone.
+            std::thread::sleep(Duration::from_millis(60));
+            let ask = |later: Duration| {
+                let known = gate.index(home.path(), "1", SystemTime::now() + later, |_| {
+                    let pattern = fs::read_to_string(&file).unwrap();
+                    let reserved = vec![ReservedCall { ability: "a".into(), pattern, file: file.clone() }];
+                    // Not the folder: what is in a file must be seen by the file alone.
+                    Compiled {
+                        index: Index { version: "1".into(), reserved, ..Index::default() },
+                        triggers: TriggerIndex::default(),
+                        sources: vec![file.clone()],
+                    }
+                });
+                known.unwrap().reserved[0].pattern.to_string()
+            };
+            assert_eq!(ask(Duration::ZERO), "Bash(x)");
+            if look_before {
+                assert_eq!(ask(SETTLED), "Bash(x)");
+            }
+            change(&file);
+            assert_eq!(ask(SETTLED * 3), "Bash(y)", "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_is_looked_at_before_a_hook_would() {
+    let home = tempfile::tempdir().unwrap();
+    let gate = Gate::at(home.path());
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<PathBuf> =
+        (0..WORTH_KEEPING).map(|number| folder.path().join(number.to_string())).collect();
+    let compiled = Cell::new(0);
+    let began = SystemTime::now() + Duration::from_mins(1);
+    let compile = |_: Option<&Index>| {
+        compiled.set(compiled.get() + 1);
+        let pattern = fs::read_to_string(&files[0]).unwrap_or_else(|_| "Read".to_owned());
+        let reserved = vec![ReservedCall { ability: "a".into(), pattern, file: files[0].clone() }];
+        Compiled {
+            index: Index { version: "1".into(), reserved, ..Index::default() },
+            triggers: TriggerIndex::default(),
+            sources: files.clone(),
+        }
+    };
+    let after = |millis: u64| began + Duration::from_millis(millis);
+    let keep = |millis| gate.keep_index(folder.path(), "1", after(millis), compile).unwrap();
+    let ask = |millis| {
+        let known = gate.index(folder.path(), "1", after(millis), compile).unwrap();
+        known.reserved[0].pattern.to_string()
+    };
+    assert!(!keep(0), "nobody has asked");
+    assert_eq!((ask(0).as_str(), compiled.get()), ("Read", 1));
+    assert_eq!((ask(999).as_str(), compiled.get()), ("Read", 1));
+    assert!(keep(400));
+    fs::write(&files[0], "Bash(x)").unwrap();
+    assert_eq!(ask(1_399), "Read", "it was looked at less than a second ago");
+    assert!(keep(800));
+    assert_eq!((ask(801).as_str(), compiled.get()), ("Bash(x)", 2), "the keeper saw it");
+    fs::write(&files[0], "Bash(y)").unwrap();
+    assert_eq!(
+        (ask(1_801).as_str(), compiled.get()),
+        ("Bash(y)", 3),
+        "a keeper that is gone is not waited for"
+    );
+    let small = |_: Option<&Index>| Compiled {
+        index: Index { version: "1".into(), ..Index::default() },
+        triggers: TriggerIndex::default(),
+        sources: files[1..].to_vec(),
+    };
+    gate.index(Path::new("/p"), "1", began, small).unwrap();
+    assert!(!gate.keep_index(Path::new("/p"), "1", began, small).unwrap(), "hooks look for themselves");
+}
+
+#[test]
+fn a_keeper_hears_of_hooks() {
+    let home = tempfile::tempdir().unwrap();
+    let gate = Gate::at(home.path());
+    let project = Project::new();
+    project.ask(&gate, Duration::ZERO);
+    let heard = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            gate.wait_for_hooks().unwrap();
+            heard.store(true, Ordering::SeqCst);
+        });
+        // Until the other thread waits, what is asked is not heard.
+        while !heard.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(5));
+            project.ask(&gate, Duration::ZERO);
+        }
+    });
 }

@@ -16,7 +16,7 @@ use crate::value::Value;
 /// A session in `/project`, whose ability `deploy` reserves some calls, and in which no run is active.
 fn free() -> Situation {
     let reserved = |ability: &str, pattern: &str| Reserved {
-        ability: ability.to_owned(),
+        ability: ability.into(),
         pattern: Protect::parse(pattern).unwrap(),
     };
     let guarded = |path: &str, role| Guarded { path: path.to_owned(), role };

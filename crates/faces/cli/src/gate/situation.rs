@@ -4,9 +4,9 @@ use super::compile::compile;
 use crate::Surroundings;
 use crate::runs;
 use abide_catalog::{Configuration, Place};
-use abide_core::definition::{Enforcement, Protect};
-use abide_core::policy::{self, Active, AgentRights, Guarded, Reserved, Role, Seat, Session, Situation};
-use abide_gate::index::{Compiled, GuardedPath, Index};
+use abide_core::definition::Enforcement;
+use abide_core::policy::{self, Active, AgentRights, Guarded, Role, Seat, Session, Situation};
+use abide_gate::index::{Compiled, Index, Known};
 use abide_gate::sessions::Bound;
 use abide_gate::{Gate, SessionId};
 use abide_hooks::asked::Asked;
@@ -48,10 +48,12 @@ pub(crate) fn situation(
             Err(error) => troubles.push(error),
         }
     }
-    let (reserved, bad) = reserved(&indexes);
-    troubles.extend(bad);
-    let mut guarded: Vec<Guarded> =
-        indexes.iter().flat_map(|index| &index.guarded).map(GuardedPath::guarded).collect();
+    let agent = rights(&indexes, asked.agent.as_deref());
+    let (mut reserved, mut guarded) = (Vec::new(), Vec::new());
+    for index in indexes {
+        reserved.extend(index.reserved);
+        guarded.extend(index.guarded);
+    }
     guarded.push(Guarded { path: gate.folder().display().to_string(), role: Role::State });
     if let Some(bound) = &bound {
         let files = bound.guarded.iter().map(|path| path.display().to_string());
@@ -72,7 +74,7 @@ pub(crate) fn situation(
         },
         session: state(gate, session, (bound.as_ref(), worker), troubles),
         seat,
-        agent: rights(&indexes, asked.agent.as_deref()),
+        agent,
         reserved,
         guarded,
         processes,
@@ -111,7 +113,7 @@ pub(super) fn places(
     roots.into_iter().map(at).collect()
 }
 
-fn index(surroundings: &Surroundings, gate: &Gate, place: &Place, now: SystemTime) -> Result<Index, String> {
+fn index(surroundings: &Surroundings, gate: &Gate, place: &Place, now: SystemTime) -> Result<Known, String> {
     gate.index(&place.root(), VERSION, now, |before| compiled(surroundings, place, before))
         .map_err(|error| error.to_string())
 }
@@ -136,19 +138,7 @@ pub(crate) fn rights_in(
     Ok(index(surroundings, gate, place, SystemTime::now())?.rights(agent))
 }
 
-fn reserved(indexes: &[Index]) -> (Vec<Reserved>, Vec<String>) {
-    let mut reserved = Vec::new();
-    let mut bad = Vec::new();
-    for call in indexes.iter().flat_map(|index| &index.reserved) {
-        match Protect::parse(&call.pattern) {
-            Ok(pattern) => reserved.push(Reserved { ability: call.ability.clone(), pattern }),
-            Err(error) => bad.push(format!("`{}` of {}: {error}", call.pattern, call.file.display())),
-        }
-    }
-    (reserved, bad)
-}
-
-fn rights(indexes: &[Index], agent: Option<&str>) -> AgentRights {
+fn rights(indexes: &[Known], agent: Option<&str>) -> AgentRights {
     let mut except = Vec::new();
     let mut only: Option<Vec<String>> = None;
     for index in indexes {
