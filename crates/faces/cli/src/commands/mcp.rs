@@ -10,6 +10,7 @@
 
 use crate::args::{McpArguments, Shared};
 use crate::desk::LocalDesk;
+use crate::gate::keep_index;
 use crate::runs;
 use crate::session::Session;
 use crate::{Exit, Failure};
@@ -121,6 +122,7 @@ fn serve(session: &Session<'_>, shared: &Shared, client: Option<Relative>) -> Re
     let failed = |what: String| Failure::new(Exit::System, format!("cannot serve: {what}"));
     // It fails only for the leader of a group, which is in a session of its own already.
     let _ = rustix::process::setsid();
+    keep_index(session.surroundings, &session.place);
     let desk = Arc::new(LocalDesk::new(session.surroundings, shared, client));
     let floor = desk.floor();
     runs::block_on(async {

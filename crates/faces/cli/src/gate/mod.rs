@@ -1,10 +1,12 @@
 //! The gate, wired: where its files lie, what a project's definitions say to it, and what a session is in.
 
 mod compile;
+mod keeper;
 mod situation;
 mod suggest;
 mod verdicts;
 
+pub(crate) use keeper::keep_index;
 pub(crate) use situation::{rights_in, situation};
 pub(crate) use suggest::{described, detected, suggested, told};
 pub(crate) use verdicts::try_to_take_verdicts;

@@ -318,3 +318,37 @@ fn a_client_hears_that_there_is_something_else_to_read() {
     server.hears("notifications/resources/list_changed");
     assert_eq!(server.readable(), readable[1..]);
 }
+
+#[test]
+fn a_server_looks_at_many_definitions_before_a_hook_has_to() {
+    let stage = Stage::new();
+    let protecting = |name: &str| {
+        let text =
+            format!("description: x\nprotects: [\"Bash(./{name}.sh *)\"]\nsteps: [{{ id: x, run: x }}]\n");
+        stage.define(name, &text);
+    };
+    for number in 0..60 {
+        protecting(&format!("deploy-{number}"));
+    }
+    let _server = stage.server();
+    let folder = stage.path("home/.local/state/abide/gate/index");
+    let is_known = |name: &str| {
+        let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut indexes = files.filter(|file| file.extension().is_some_and(|end| end == "index"));
+        let index = indexes.next().map(|file| std::fs::read(file).unwrap()).unwrap_or_default();
+        String::from_utf8_lossy(&index).contains(name)
+    };
+    // The server may not listen yet when the first hook asks; each is allowed, and finds the index as it was.
+    for _ in 0..10 {
+        stage.shell("s1", "ls").unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    protecting("late");
+    // No hook asks now.
+    let until = Instant::now() + Duration::from_secs(20);
+    while !is_known("./late.sh") {
+        assert!(Instant::now() < until, "the server did not look");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(stage.shell("s1", "./late.sh now").unwrap_err().contains("late"));
+}
