@@ -1,8 +1,9 @@
 //! `hook`: how soon a client has its verdict about a tool call, beside the least that a process takes.
 //!
 //! A session is bound to an active run of 10,000 events, in projects with no, some and many abilities that protect
-//! something. Each project is asked twice over: again within a second, when the index is believed as it is, and later,
-//! when it is first looked whether anything that went into the index has changed.
+//! something; the server that drives a run is there, as it is while a run is active. Each project is asked again within a second,
+//! then after more than a second, and a second after another ability came, which holds by then. What a call costs that finds
+//! nobody who looked at the definitions for it is printed beside it.
 
 use crate::runs::{Bars, long_run};
 use crate::validate::abide;
@@ -10,10 +11,11 @@ use abide_core::policy::Client;
 use abide_gate::sessions::{Bound, BoundStep};
 use abide_gate::{Gate, Relative, SessionId};
 use anyhow::{Context, ensure};
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 /// At most so many times as long as `/bin/true`.
@@ -24,7 +26,12 @@ const ABILITIES: [usize; 3] = [0, 100, 1_000];
 const EVENTS: usize = 10_000;
 /// How often all of it is tried on a machine that has other things to do; what is too slow is so every time.
 const TRIES: usize = 4;
+/// How long nobody asks, so that a look at the definitions is too old to be believed.
+const SILENCE: Duration = Duration::from_millis(1_100);
+/// How often there is such a silence, for all projects together: each costs a second.
+const SILENCES: usize = 12;
 const SESSION: &str = "5f0c2f6e-9d0a-4f57-8f55-8a3b1a3f4d21";
+const SESSION_WITHOUT_RUN: &str = "0d6c0c55-7c0e-4f0a-9a39-6a54c9f7a0ee";
 
 /// Measures the hook; with `quick`, less often.
 pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
@@ -49,26 +56,61 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn measure(projects: &[Project], rounds: usize) -> anyhow::Result<Bars> {
-    let mut least = vec![Vec::new(); 1 + projects.len() * 2];
+    let mut truth = Vec::new();
+    let mut times: Vec<[Vec<Duration>; 4]> = projects.iter().map(|_| Default::default()).collect();
     for _ in 0..rounds {
-        least[0].push(timed(&mut Command::new("/bin/true"), None)?);
-        for (index, project) in projects.iter().enumerate() {
-            least[1 + index * 2].push(project.ask()?);
-            project.forget_the_look()?;
-            least[2 + index * 2].push(project.ask()?);
+        truth.push(timed(&mut Command::new("/bin/true"), None)?);
+        for (project, [again, ..]) in projects.iter().zip(&mut times) {
+            again.push(project.ask()?);
         }
     }
-    let medians: Vec<f64> = least.iter_mut().map(|times| median(times)).collect();
-    println!("a verdict, in microseconds; the medians of {rounds} rounds in which all take turns");
-    println!("{:<44}{:>8.0}", "/bin/true", medians[0]);
-    let mut bars = Bars::default();
-    for (index, project) in projects.iter().enumerate() {
-        for (later, when) in ["again within a second", "after a second"].iter().enumerate() {
-            let name = format!("abide hook, {} abilities, {when}", project.abilities);
-            let median = medians[1 + index * 2 + later];
-            println!("{name:<44}{median:>8.0}");
-            bars.hold(format!("{name}, wall: to /bin/true"), median / medians[0], MOST);
+    for _ in 0..SILENCES {
+        std::thread::sleep(SILENCE);
+        for (project, [_, later, ..]) in projects.iter().zip(&mut times) {
+            later.push(project.ask()?);
         }
+        for project in projects {
+            project.add_another()?;
+        }
+        std::thread::sleep(SILENCE);
+        for (project, [_, _, added, _]) in projects.iter().zip(&mut times) {
+            added.push(project.ask()?);
+            project.another_holds()?;
+        }
+    }
+    for project in projects {
+        project.close();
+    }
+    for _ in 0..rounds {
+        for (project, [.., alone]) in projects.iter().zip(&mut times) {
+            project.forget_the_look()?;
+            alone.push(project.ask()?);
+        }
+    }
+    let truth = median(&mut truth);
+    println!(
+        "a verdict, in microseconds; the medians of {rounds} rounds in which all take turns ({SILENCES} after a silence)"
+    );
+    println!("{:<60}{truth:>8.0}", "/bin/true");
+    let mut bars = Bars::default();
+    let cases = [
+        "again within a second",
+        "after a second",
+        "an ability added a second ago",
+        "nobody looked, not held",
+    ];
+    for (project, times) in projects.iter().zip(&mut times) {
+        for (times, case) in times.iter_mut().zip(cases) {
+            let name = format!("abide hook, {} abilities, {case}", project.abilities);
+            let median = median(times);
+            println!("{name:<60}{median:>8.0}{:>8.2}", median / truth);
+            if !case.ends_with("not held") {
+                bars.hold(format!("{name}, wall: to /bin/true"), median / truth, MOST);
+            }
+        }
+    }
+    for project in projects {
+        project.serve()?;
     }
     Ok(bars)
 }
@@ -92,6 +134,14 @@ fn others() {
             println!("{program:<44}{:>8.0}", median(&mut times));
         }
     }
+}
+
+/// Writes an ability that protects a script of its own name.
+fn define(project: &Path, name: &str) -> anyhow::Result<()> {
+    let text = format!(
+        "description: Deploys a service\nprotects: [\"Bash(./{name}.sh *)\"]\nsteps:\n  - id: deploy\n    run: ./{name}.sh\n"
+    );
+    Ok(std::fs::write(project.join(".abide/abilities").join(name).with_extension("yaml"), text)?)
 }
 
 fn median(times: &mut [Duration]) -> f64 {
@@ -120,6 +170,16 @@ struct Project {
     home: PathBuf,
     folder: PathBuf,
     question: PathBuf,
+    /// The server that the session's client has started.
+    server: RefCell<Option<Child>>,
+    /// How many abilities came later.
+    added: Cell<usize>,
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 impl Project {
@@ -130,13 +190,7 @@ impl Project {
         std::fs::create_dir_all(&definitions)?;
         std::fs::create_dir_all(folder.join(".git"))?;
         for number in 0..abilities {
-            std::fs::write(
-                definitions.join(format!("deploy-{number}.yaml")),
-                format!(
-                    "description: Deploys service {number}\nprotects: [\"Bash(./deploy-{number}.sh *)\"]\nsteps:\n  \
-                     - id: deploy\n    run: ./deploy-{number}.sh\n"
-                ),
-            )?;
+            define(&folder, &format!("deploy-{number}"))?;
         }
         let log = folder.join(".abide/state/log.db");
         long_run(&log, "active", EVENTS)?;
@@ -172,16 +226,58 @@ impl Project {
         )?;
         // The files' times must not be so new that the index doubts them.
         std::thread::sleep(Duration::from_millis(50));
-        let project = Self { abilities, program: abide()?, home, folder, question };
+        let project = Self {
+            abilities,
+            program: abide()?,
+            home,
+            folder,
+            question,
+            server: RefCell::default(),
+            added: Cell::default(),
+        };
+        project.serve()?;
         project.is_held()?;
         project.ask()?;
         Ok(project)
     }
 
+    /// Starts the server, as a client does; it ends with its input.
+    fn serve(&self) -> anyhow::Result<()> {
+        let mut command = self.abide(&["mcp"]);
+        let server = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        *self.server.borrow_mut() = Some(server);
+        // Until it listens, hooks look for themselves.
+        std::thread::sleep(SILENCE);
+        self.ask().map(drop)
+    }
+
+    fn close(&self) {
+        if let Some(mut server) = self.server.take() {
+            drop(server.stdin.take());
+            let _ = server.wait();
+        }
+    }
+
+    /// Adds an ability that protects something.
+    fn add_another(&self) -> anyhow::Result<()> {
+        self.added.set(self.added.get() + 1);
+        define(&self.folder, &format!("added-{}", self.added.get()))
+    }
+
+    /// Makes sure that what the ability protects that came last is denied.
+    fn another_holds(&self) -> anyhow::Result<()> {
+        let ability = format!("added-{}", self.added.get());
+        self.is_denied(SESSION_WITHOUT_RUN, &format!("./{ability}.sh now"), &ability)
+    }
+
     fn command(&self) -> Command {
+        self.abide(&["hook", "claude"])
+    }
+
+    fn abide(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .args(["hook", "claude"])
+            .args(arguments)
             .current_dir(&self.folder)
             .env("HOME", &self.home)
             .env("XDG_STATE_HOME", self.home.join("state"))
@@ -197,21 +293,23 @@ impl Project {
     /// Makes sure that the run is seen and the index is used: a call that the step does not grant is denied, and so is, in a
     /// session without a run, one that an ability protects.
     fn is_held(&self) -> anyhow::Result<()> {
-        let asked = std::fs::read_to_string(&self.question)?;
-        let last = self.abilities.saturating_sub(1);
-        let outside = asked.replace("cargo test --workspace --locked", "rm -rf target");
-        let protected = asked.replace(SESSION, "free");
-        let protected = protected
-            .replace("cargo test --workspace --locked", &format!("cargo test x; ./deploy-{last}.sh now"));
-        let reasons = [(outside, "step `review`".to_owned()), (protected, format!("deploy-{last}"))];
-        for (question, reason) in &reasons[..if self.abilities > 0 { 2 } else { 1 }] {
-            let file = self.home.join("other.json");
-            std::fs::write(&file, question)?;
-            let output = self.command().stdin(File::open(&file)?).output()?;
-            // A denial is this exit code, and a reason on standard error.
-            let said = String::from_utf8_lossy(&output.stderr);
-            ensure!(output.status.code() == Some(2) && said.contains(reason), "{question}: {output:?}");
+        self.is_denied(SESSION, "rm -rf target", "step `review`")?;
+        if let Some(last) = self.abilities.checked_sub(1) {
+            let command = format!("cargo test x; ./deploy-{last}.sh now");
+            self.is_denied(SESSION_WITHOUT_RUN, &command, &format!("deploy-{last}"))?;
         }
+        Ok(())
+    }
+
+    fn is_denied(&self, session: &str, command: &str, reason: &str) -> anyhow::Result<()> {
+        let asked = std::fs::read_to_string(&self.question)?;
+        let question = asked.replace(SESSION, session).replace("cargo test --workspace --locked", command);
+        let file = self.home.join("other.json");
+        std::fs::write(&file, &question)?;
+        let output = self.command().stdin(File::open(&file)?).output()?;
+        // A denial is this exit code, and a reason on standard error.
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.code() == Some(2) && said.contains(reason), "{question}: {output:?}");
         Ok(())
     }
 
@@ -220,7 +318,7 @@ impl Project {
         let past = SystemTime::now() - Duration::from_mins(1);
         for entry in std::fs::read_dir(self.home.join("state/abide/gate/index"))? {
             let file = entry?.path();
-            if file.extension().is_some_and(|extension| extension == "json") {
+            if file.extension().is_some_and(|extension| extension == "index") {
                 File::options().write(true).open(file)?.set_modified(past)?;
             }
         }
