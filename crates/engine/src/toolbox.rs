@@ -79,6 +79,11 @@ impl CheckedTool {
         self.tool.spec()
     }
 
+    /// Returns the tool itself, to put it into another box.
+    pub fn handler(&self) -> Arc<dyn Tool> {
+        Arc::clone(&self.tool)
+    }
+
     /// Checks arguments without calling anything.
     pub fn check(&self, arguments: &Value) -> Result<(), ToolError> {
         let tool = || self.spec().name.to_string();

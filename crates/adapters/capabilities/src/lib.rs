@@ -14,6 +14,7 @@ mod test_math;
 mod test_weather;
 mod todo_list;
 mod web_fetch;
+mod workspace;
 
 pub use current_time::CurrentTime;
 pub use file_system::FileSystem;
@@ -24,6 +25,7 @@ pub use test_math::TestMath;
 pub use test_weather::TestWeather;
 pub use todo_list::StatelessTodoList;
 pub use web_fetch::{Lookup, WebFetch};
+pub use workspace::Workspace;
 
 use abide_core::event::Timestamp;
 use abide_engine::capability::CapabilityRegistry;

@@ -38,6 +38,14 @@ pub(super) fn granted(subject: &Subject<'_>, grants: &Grants) -> bool {
     }
 }
 
+/// Returns whether one of the tools that a definition names means a tool of a client, whatever the call may be given.
+///
+/// For offering tools: whether a call is granted is for the verdict to say.
+pub fn names_tool(names: &[String], client: Client, tool: &str) -> bool {
+    let patterns = names.iter().filter_map(|name| Protect::parse(name.trim()).ok());
+    patterns.into_iter().any(|pattern| is_tool(pattern.tool(), client, tool))
+}
+
 /// Returns whether a tool name of a definition means a tool of a client.
 ///
 /// A definition is written once and run in several clients. A name that the client has, give or take its

@@ -33,6 +33,7 @@ mod tests;
 mod verdict;
 
 pub use call::{Arguments, ToolCall};
+pub use grant::names_tool;
 pub use kind::{Client, OwnTool, ToolKind, kind};
 pub use path::{Files, NoLinks, Place};
 pub use permission::Permit;

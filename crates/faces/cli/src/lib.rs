@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod args;
+mod builtin;
 mod commands;
 mod desk;
 mod exit;

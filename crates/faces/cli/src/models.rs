@@ -154,13 +154,60 @@ pub(crate) async fn open(
     session: &Session<'_>,
     name: &ModelName,
 ) -> Result<(HttpModel, ModelFacts), ModelError> {
-    let not_ready = |problem: String, help: Option<String>| ModelError {
+    openable(session, name)?.open().await
+}
+
+/// A model that can be asked once its key is read.
+pub(crate) struct Openable {
+    name: ModelName,
+    provider: Provider,
+    proxies: Proxies,
+    workspace: LocalWorkspace,
+}
+
+impl Openable {
+    /// Reads the key; nothing is sent.
+    pub(crate) async fn open(self) -> Result<(HttpModel, ModelFacts), ModelError> {
+        let Self { name, provider, proxies, workspace } = self;
+        let key = match &provider.key {
+            None => None,
+            Some(source) => {
+                let what = format!("the key of {}", provider.name);
+                let key = workspace.secret_from(&what, source).await;
+                Some(Secret::new(key.map_err(|error| not_ready(&name, error.message, error.help))?.trim()))
+            }
+        };
+        let facts = provider.facts(name.model());
+        Ok((HttpModel::new(provider, key, &proxies)?, facts))
+    }
+}
+
+fn not_ready(name: &ModelName, problem: String, help: Option<String>) -> ModelError {
+    ModelError {
         provider: name.provider().as_str().into(),
         problem: ModelProblem::NotReady(problem),
         help,
         retry: Retry::Never,
         usage: Usage::default(),
-    };
+    }
+}
+
+/// Returns the variables that keys of models are taken from.
+pub(crate) fn key_variables(session: &Session<'_>) -> Vec<String> {
+    let config = session.configuration().config;
+    let variable = |variable: &str| session.surroundings.variable(variable);
+    let providers = Provider::names(&config).into_iter().filter_map(|name| ProviderName::parse(&name).ok());
+    let keys = providers.filter_map(|name| Provider::find(&config, &name, variable).ok()?.key);
+    keys.filter_map(|key| match key {
+        SecretSource::Env(variable) => Some(variable),
+        SecretSource::File(_) | SecretSource::Command(_) => None,
+    })
+    .collect()
+}
+
+/// Finds what is needed to ask a model, or what is missing.
+pub(crate) fn openable(session: &Session<'_>, name: &ModelName) -> Result<Openable, ModelError> {
+    let not_ready = |problem: String, help: Option<String>| not_ready(name, problem, help);
     let config = session.configuration().config;
     let variable = |variable: &str| session.surroundings.variable(variable);
     let provider = Provider::find(&config, name.provider(), variable)
@@ -168,15 +215,6 @@ pub(crate) async fn open(
     if let Some(trouble) = key_trouble(session, &provider) {
         return Err(not_ready(trouble.problem, Some(trouble.help)));
     }
-    let key = match &provider.key {
-        None => None,
-        Some(source) => {
-            let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new()));
-            let what = format!("the key of {}", provider.name);
-            let key = workspace.secret_from(&what, source).await;
-            Some(Secret::new(key.map_err(|error| not_ready(error.message, error.help))?.trim()))
-        }
-    };
-    let facts = provider.facts(name.model());
-    Ok((HttpModel::new(provider, key, &Proxies::of(variable))?, facts))
+    let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new()));
+    Ok(Openable { name: name.clone(), provider, proxies: Proxies::of(variable), workspace })
 }

@@ -6,7 +6,7 @@ mod posts;
 mod profiles;
 
 use crate::session::Session;
-use crate::{Surroundings, commands, runs};
+use crate::{Surroundings, builtin, commands, runs};
 use abide_clients::launch::codex_has_sandbox;
 use abide_core::definition;
 use abide_engine::driver::Observer;
@@ -37,7 +37,7 @@ pub(crate) fn runners(session: &Session<'_>) -> Runners {
 
 fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
     let default = session.configuration().config.runner.map(|runner| runner.value);
-    let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), Arc::new(Absent(NO_BUILTIN)))];
+    let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), builtin::runner(session))];
     all.extend(clients(session, posts));
     all.push(("session".to_owned(), Arc::new(Absent(NO_SESSION))));
     let first = match &default {
@@ -90,7 +90,6 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-const NO_BUILTIN: &str = "abide's own loop cannot run here; name a `runner` for the step, or set `runner: claude`, `opencode` or `codex` in the configuration, or let an agent start it (see `abide install --help`)";
 const NO_SESSION: &str = "its runner is the session that starts the run, and a terminal is none: let an agent start it (see `abide install --help`), or name another `runner`";
 
 /// A runner that cannot be used here, with the reason.

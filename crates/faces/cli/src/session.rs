@@ -88,6 +88,16 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Returns a session for looking things up, wherever it prints.
+    pub(crate) fn quiet(
+        surroundings: &'a Surroundings,
+        place: Place,
+        out: &'a mut dyn Write,
+        talk: &'a mut dyn Write,
+    ) -> Self {
+        Self { surroundings, place, json: false, style: Style::plain(), out, talk }
+    }
+
     /// Returns a session in another folder, which sees nothing of the user's own definitions.
     pub(crate) fn alone_in(&mut self, start: PathBuf) -> Session<'_> {
         Session {

@@ -3,7 +3,7 @@
 //! Paths are parsed once, in the core, so that nothing leads out; where the files lie is the port's business.
 //! `tools.rs` has the tools, `search.rs` what `grep_files` does.
 
-mod search;
+pub(crate) mod search;
 mod tools;
 
 use abide_core::capability::CapabilityId;

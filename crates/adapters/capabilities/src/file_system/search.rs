@@ -26,21 +26,21 @@ const OVERLAP: usize = 1024;
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// A line that matches.
-pub(super) struct Finding {
-    pub(super) path: FilePath,
+pub(crate) struct Finding {
+    pub(crate) path: FilePath,
     /// Counted from 1.
-    pub(super) line_number: usize,
-    pub(super) line: String,
+    pub(crate) line_number: usize,
+    pub(crate) line: String,
 }
 
 /// A search on its way through files.
-pub(super) struct Search {
+pub(crate) struct Search {
     pattern: Regex,
     paths: Option<Paths>,
     until: Instant,
     bytes: usize,
     over: bool,
-    pub(super) found: Vec<Finding>,
+    pub(crate) found: Vec<Finding>,
 }
 
 enum Paths {
@@ -51,7 +51,7 @@ enum Paths {
 }
 
 impl Search {
-    pub(super) fn new(pattern: &str, path_pattern: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn new(pattern: &str, path_pattern: Option<&str>) -> Result<Self, String> {
         let pattern = Regex::builder()
             .configure(Regex::config().nfa_size_limit(Some(PATTERN_BYTES)))
             .syntax(syntax::Config::new().nest_limit(50))
@@ -68,7 +68,7 @@ impl Search {
     }
 
     /// Tells whether a file is to be searched.
-    pub(super) fn wants(&self, path: &FilePath) -> bool {
+    pub(crate) fn wants(&self, path: &FilePath) -> bool {
         match &self.paths {
             None => true,
             Some(Paths::Names(glob)) => glob.is_match(path.name()),
@@ -77,12 +77,12 @@ impl Search {
     }
 
     /// Tells whether it ended before everything was searched.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.over
     }
 
     /// Searches one file, on a thread where it holds nobody up.
-    pub(super) async fn through(
+    pub(crate) async fn through(
         mut self,
         path: FilePath,
         bytes: Vec<u8>,
@@ -95,7 +95,7 @@ impl Search {
         tokio::task::spawn_blocking(work).await.map_err(|error| ToolError::Internal(error.to_string()))
     }
 
-    fn search(&mut self, path: &FilePath, bytes: &[u8], stop: &Stop) {
+    pub(crate) fn search(&mut self, path: &FilePath, bytes: &[u8], stop: &Stop) {
         // What has a NUL byte near its start is no text.
         if bytes[..bytes.len().min(8192)].contains(&0) {
             return;

@@ -7,7 +7,7 @@ mod suggest;
 mod verdicts;
 
 pub(crate) use keeper::keep_index;
-pub(crate) use situation::{rights_in, situation};
+pub(crate) use situation::{held, rights_in, situation};
 pub(crate) use suggest::{described, detected, suggested, told};
 pub(crate) use verdicts::try_to_take_verdicts;
 

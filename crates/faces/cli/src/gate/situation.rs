@@ -138,6 +138,25 @@ pub(crate) fn rights_in(
     Ok(index(surroundings, gate, place, SystemTime::now())?.rights(agent))
 }
 
+/// Returns what holds every agent of a place: the calls that abilities reserve, the files that are guarded, and what the
+/// agent may run.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether definitions have changed is told by the clock of files"
+)]
+pub(crate) fn held(
+    surroundings: &Surroundings,
+    gate: &Gate,
+    place: &Place,
+    agent: &str,
+) -> Result<(Vec<Reserved>, Vec<Guarded>, AgentRights), String> {
+    let index = index(surroundings, gate, place, SystemTime::now())?;
+    let rights = index.rights(Some(agent));
+    let mut guarded = index.guarded;
+    guarded.push(Guarded { path: gate.folder().display().to_string(), role: Role::State });
+    Ok((index.reserved, guarded, rights))
+}
+
 fn rights(indexes: &[Known], agent: Option<&str>) -> AgentRights {
     let mut except = Vec::new();
     let mut only: Option<Vec<String>> = None;

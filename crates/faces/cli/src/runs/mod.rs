@@ -46,7 +46,7 @@ pub(crate) fn log_file(session: &Session<'_>) -> PathBuf {
     home.cloned().unwrap_or_else(|| session.place.root()).join(".abide/state/log.db")
 }
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings::new(|| SystemClock.now().0)
 }
 

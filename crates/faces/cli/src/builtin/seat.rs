@@ -1,0 +1,341 @@
+//! An agent, put together: its profile, its model, its tools, and the gate in front of them.
+
+use super::rules::{Disk, Manner, ProfileRules};
+use crate::Surroundings;
+use crate::gate::{self, gate};
+use crate::models::{self, Openable};
+use crate::runs::{self, SystemClock};
+use crate::session::Session;
+use abide_capabilities::{Now, Sandbox, Workspace, World, builtins, launcher};
+use abide_catalog::Place;
+use abide_core::capability::Conflicts;
+use abide_core::definition::{AgentName, AgentProfile, AgentTools, Enforcement, SecretSource, StepType};
+use abide_core::diagnostic::nearest;
+use abide_core::model::{ModelName, Patience};
+use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, names_tool};
+use abide_core::source::{Span, Spanned};
+use abide_core::turn::Envelope;
+use abide_engine::capability::Choice;
+use abide_engine::port::{Clock as _, Confirm, NobodyToAsk, Store as _, Task, Tool, ToolSpec};
+use abide_engine::toolbox::Toolbox;
+use abide_engine::turn::{CallTree, Gate, ModelSeat, Seat, StepGate};
+use abide_process::LocalProcess;
+use abide_store_sqlite::{SqliteSessionFiles, SqliteStore};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What one attempt of a step may use unless something says otherwise: enough for long work, and an end to what runs wild.
+const TURNS: u32 = 200;
+const TOKENS: u64 = 20_000_000;
+const DEPTH: u32 = 4;
+const TIME: Duration = Duration::from_hours(4);
+
+/// Where agents talk: the machine and the project, as far as putting one together needs them.
+pub(crate) struct Here {
+    surroundings: Surroundings,
+    place: Place,
+    log: PathBuf,
+    process: Arc<LocalProcess>,
+}
+
+/// Who is to be put together, and for what.
+pub(crate) struct Wanted<'a> {
+    pub(crate) agent: String,
+    /// The model, where it is not the agent's own.
+    pub(crate) model: Option<ModelName>,
+    /// The step that it works on.
+    pub(crate) task: Option<&'a Task>,
+    pub(crate) manner: Manner,
+    /// The mark of the processes that it starts.
+    pub(crate) mark: String,
+    pub(crate) confirm: Arc<dyn Confirm>,
+    /// Tools beside those of its capabilities.
+    pub(crate) further: Vec<Arc<dyn Tool>>,
+    /// The gate, where it is not that of a step.
+    pub(crate) gate: Option<Arc<dyn Gate>>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Asks for the agent of a step.
+    pub(super) fn step(agent: String, task: &'a Task) -> Self {
+        Self {
+            agent,
+            model: None,
+            task: Some(task),
+            manner: Manner::Step,
+            mark: task.mark.clone(),
+            confirm: Arc::new(NobodyToAsk),
+            further: Vec::new(),
+            gate: None,
+        }
+    }
+}
+
+impl Here {
+    pub(crate) fn of(session: &Session<'_>) -> Self {
+        Self {
+            surroundings: session.surroundings.clone(),
+            place: session.place.clone(),
+            log: runs::log_file(session),
+            process: Arc::new(LocalProcess::new().only_parent()),
+        }
+    }
+
+    /// Puts an agent together, or says what is missing.
+    pub(crate) async fn seat(&self, wanted: &Wanted<'_>) -> Result<Seat, String> {
+        let Chosen { profile, model, openable, without } = self.chosen(wanted)?;
+        let (http, facts) = openable.open().await.map_err(|error| {
+            let help = error.help.as_ref().map(|help| format!(": {help}")).unwrap_or_default();
+            format!("{error}{help}")
+        })?;
+        let equipment = self.equipped(&profile, wanted, without).await?;
+        let gate: Arc<dyn Gate> = match (&wanted.gate, wanted.task) {
+            (Some(gate), _) => Arc::clone(gate),
+            (None, Some(task)) => self.step_gate(&wanted.agent, task).await,
+            (None, None) => return Err("an agent needs a gate".to_owned()),
+        };
+        let (system, toolbox) = equipment;
+        let place = self.policy_place();
+        Ok(Seat {
+            model: ModelSeat {
+                model: Arc::new(http),
+                name: model.model().to_owned(),
+                facts,
+                patience: Patience::default(),
+            },
+            model_name: model.to_string(),
+            system,
+            toolbox,
+            permissions: Arc::new(ProfileRules { profile, place, manner: wanted.manner }),
+            gate,
+            confirm: Arc::clone(&wanted.confirm),
+            tree: CallTree::new(Envelope {
+                tokens: Some(TOKENS),
+                cost: None,
+                time: Some(TIME),
+                turns: Some(TURNS),
+                depth: DEPTH,
+            }),
+        })
+    }
+
+    /// Says what is missing if there is no model that any agent could be asked with.
+    pub(super) fn no_model(&self) -> Option<String> {
+        self.quietly(|session| {
+            let survey = models::survey(session);
+            let own = survey.models.iter().find(|model| !model.agents.is_empty());
+            let named = survey.default.as_ref().and_then(|name| survey.model(name)).or(own);
+            let others = "or name another `runner` for the step: `claude`, `opencode` or `codex`";
+            match named {
+                None => Some(format!("{NO_MODEL}, {others}")),
+                Some(model) => {
+                    let trouble = model.trouble.as_ref()?;
+                    Some(format!("{}: {}, {others}", trouble.problem, trouble.help))
+                }
+            }
+        })
+    }
+
+    /// Does something as a command would that was started here.
+    fn quietly<T>(&self, work: impl FnOnce(&Session<'_>) -> T) -> T {
+        let (mut out, mut talk) = (io::sink(), io::sink());
+        work(&Session::quiet(&self.surroundings, self.place.clone(), &mut out, &mut talk))
+    }
+
+    /// Finds the profile, the model and what must be kept from commands.
+    fn chosen(&self, wanted: &Wanted<'_>) -> Result<Chosen, String> {
+        self.quietly(|session| {
+            let config = session.configuration().config;
+            let profile = profile(session, &wanted.agent)?;
+            let own = profile.model.as_ref().and_then(|model| ModelName::parse(&model.value).ok());
+            let model =
+                wanted.model.clone().or(own).or(config.model.as_ref().map(|model| model.value.clone()));
+            let model = model.ok_or_else(|| format!("agent `{}`: {NO_MODEL}", wanted.agent))?;
+            let openable = models::openable(session, &model).map_err(|error| {
+                let help = error.help.as_ref().map(|help| format!(": {help}")).unwrap_or_default();
+                format!("{error}{help}")
+            })?;
+            // What abide asks models with, and what steps are given alone, is no command's of an agent.
+            let secrets = config.secrets.iter().map(|(_, source)| &source.value);
+            let keys = models::key_variables(session);
+            let without = secrets
+                .filter_map(|source| match source {
+                    SecretSource::Env(variable) => Some(variable.clone()),
+                    SecretSource::File(_) | SecretSource::Command(_) => None,
+                })
+                .chain(keys)
+                .collect();
+            Ok(Chosen { profile, model, openable, without })
+        })
+    }
+
+    /// Gives an agent its tools: those of its capabilities and those of the project, as far as it may use them.
+    async fn equipped(
+        &self,
+        profile: &AgentProfile,
+        wanted: &Wanted<'_>,
+        without: Vec<String>,
+    ) -> Result<(String, Toolbox), String> {
+        let now: Now = Arc::new(|| SystemClock.now());
+        let files =
+            SqliteSessionFiles::open(&self.log.with_file_name("files.db"), Arc::new(|| SystemClock.now().0))
+                .map_err(|error| error.to_string())?;
+        let launch = launcher(Arc::clone(&self.process));
+        let wants_code =
+            profile.capabilities.iter().any(|capability| capability.id.value.starts_with("sandbox"));
+        let sandbox = if wants_code {
+            Sandbox::probe(Arc::clone(&launch)).await
+        } else {
+            Sandbox::unavailable("nobody asked for it")
+        };
+        let mut registry = builtins(World { now, files: Arc::new(files), sandbox });
+        let root = wanted.task.map_or_else(|| self.place.root(), |task| task.folder.clone());
+        let workspace = Workspace::new(root, launch, wanted.mark.clone(), without);
+        registry.register(Arc::new(workspace)).map_err(|error| error.to_string())?;
+        let mut choices: Vec<Choice> = profile
+            .capabilities
+            .iter()
+            .map(|capability| Choice {
+                id: capability.id.value.clone(),
+                configuration: capability.configuration.as_ref().map(abide_formats::json::to_json),
+            })
+            .collect();
+        if !choices.iter().any(|choice| choice.id == Workspace::ID) {
+            choices.push(Choice::of(Workspace::ID));
+        }
+        let equipment = registry.equip(&choices, &profile.prompt, Conflicts::Alias).map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            format!("the agent `{}` cannot be equipped: {}", profile.name.as_str(), errors.join("; "))
+        })?;
+        let may_use = |spec: &ToolSpec| {
+            let by_step = wanted.task.and_then(|task| task.tools.as_deref());
+            let by_step = by_step.is_none_or(|names| names_tool(names, Client::Other, spec.name.as_str()));
+            by_step && has(profile, spec)
+        };
+        let own = equipment.toolbox.iter().filter(|tool| may_use(tool.spec())).map(|tool| tool.handler());
+        let all: Vec<Arc<dyn Tool>> = own.chain(wanted.further.iter().cloned()).collect();
+        let toolbox = Toolbox::new(all).map_err(|error| error.to_string())?;
+        Ok((equipment.system_prompt, toolbox))
+    }
+
+    /// Makes the gate of a step: its grants and nothing else, whatever the level of the ability.
+    async fn step_gate(&self, agent: &str, task: &Task) -> Arc<dyn Gate> {
+        let ability = self.ability_of(task).await;
+        let grants = task.tools.clone().map_or(Grants::Own, Grants::Only);
+        let active = Active {
+            run: task.run.to_string(),
+            ability: ability.clone().unwrap_or_default(),
+            level: Enforcement::Strict,
+            step: Some(ActiveStep {
+                id: task.key.step.as_str().to_owned(),
+                step_type: StepType::Agent,
+                grants,
+                task: first_line(&task.prompt),
+                waits_for_human: false,
+            }),
+            done: 0,
+            total: 0,
+            warned: false,
+        };
+        Arc::new(StepGate { situation: self.situation(agent, active), files: Arc::new(Disk) })
+    }
+
+    fn situation(&self, agent: &str, active: Active) -> Situation {
+        let held =
+            gate(&self.surroundings).map(|gate| gate::held(&self.surroundings, &gate, &self.place, agent));
+        let place = self.policy_place();
+        match held {
+            Some(Ok((reserved, guarded, rights))) => Situation {
+                place,
+                session: policy::Session::Active(Box::new(active)),
+                seat: policy::Seat::Main,
+                agent: rights,
+                reserved,
+                guarded,
+                processes: vec![std::process::id()],
+            },
+            // What cannot be known is held as strictly as can be.
+            Some(Err(why)) => nothing_known(place, why),
+            None => nothing_known(place, "there is no folder for the gate's state: set HOME".to_owned()),
+        }
+    }
+
+    fn policy_place(&self) -> policy::Place {
+        let root = self.place.root().display().to_string();
+        policy::Place { cwd: root.clone(), root, home: self.surroundings.variable("HOME") }
+    }
+
+    /// Reads from the log which ability a run is one of.
+    async fn ability_of(&self, task: &Task) -> Option<String> {
+        let store = SqliteStore::find(&self.log, runs::settings()).ok()??;
+        let head = store.head(task.run.as_str()).await.ok()??;
+        runs::text_of(&runs::summary(&head), "ability").map(str::to_owned)
+    }
+}
+
+/// What was found about an agent.
+struct Chosen {
+    profile: AgentProfile,
+    model: ModelName,
+    openable: Openable,
+    without: Vec<String>,
+}
+
+fn nothing_known(place: policy::Place, why: String) -> Situation {
+    Situation {
+        place,
+        session: policy::Session::Unreadable { level: Some(Enforcement::Strict), why },
+        seat: policy::Seat::Main,
+        agent: policy::AgentRights::Only(Vec::new()),
+        reserved: Vec::new(),
+        guarded: Vec::new(),
+        processes: vec![std::process::id()],
+    }
+}
+
+/// Finds the profile of an agent, with what the configuration adds to it.
+pub(crate) fn profile(session: &Session<'_>, name: &str) -> Result<AgentProfile, String> {
+    let config = session.configuration().config;
+    let entries = session.catalog().agents();
+    let settings = config.agents.iter().find(|(known, _)| known.as_str() == name);
+    let found = entries.iter().find(|entry| &*entry.name == name);
+    let profile = match (found.and_then(|entry| entry.profile.clone()), settings) {
+        (Some(profile), None) => return Ok(profile),
+        (Some(profile), Some(_)) => profile,
+        (None, Some((name, _))) => AgentProfile::named(name.clone()),
+        (None, None) if found.is_some() => return Err(format!("the profile of agent `{name}` has errors")),
+        (None, None) => {
+            let parsed = AgentName::parse(name).map_err(|error| error.to_string())?;
+            if name == "default" {
+                return Ok(AgentProfile::named(Spanned::new(parsed, Span::default())));
+            }
+            let near = nearest(name, entries.iter().map(|entry| &*entry.name));
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(format!("there is no agent `{name}`{near}"));
+        }
+    };
+    Ok(match settings {
+        Some((_, settings)) => profile.configured(settings),
+        None => profile,
+    })
+}
+
+/// Returns whether a profile has a tool at all; which calls of it are made is said call by call.
+fn has(profile: &AgentProfile, spec: &ToolSpec) -> bool {
+    match &profile.tools {
+        None | Some(AgentTools::Switched(_)) => true,
+        Some(AgentTools::Only(names)) => {
+            let names: Vec<String> = names.iter().map(|name| name.value.clone()).collect();
+            names_tool(&names, Client::Other, spec.name.as_str())
+        }
+    }
+}
+
+/// What is said where no model is set.
+const NO_MODEL: &str = "no model is set: set `model: provider/name` in the configuration or in the agent's profile (`abide model list` shows what can be used)";
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(200).collect()
+}

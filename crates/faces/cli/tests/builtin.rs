@@ -1,0 +1,220 @@
+//! Agent steps done by abide's own loop, from the command line to the wire: a scripted model stands in for a real one.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "tests start processes and look at files")]
+
+use abide_testkit::model::{Fault, ModelServer, Request, Role, ToolCall, Turn};
+use serde_json::json;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const SHIP: &str = r"
+description: Builds, reports, asks and ships
+steps:
+  - { id: build, run: 'echo built v7' }
+  - id: report
+    agent: writer
+    prompt: Write the release notes into report.md
+    needs: [build]
+    tools: [Read, Write]
+    on_failure: retry
+    max_retries: 2
+    retry_delay: 0s
+    validation: { file_exists: report.md }
+  - { id: approve, type: approval, prompt: 'Ship it?', needs: [report] }
+  - { id: ship, run: 'cat report.md >> shipped.txt', needs: [approve] }
+";
+
+const SLEEPY: &str = r"
+description: Lets an agent run a command
+steps:
+  - { id: work, agent: writer, prompt: Wait a while, tools: [Bash] }
+";
+
+const WRITER: &str = "---\nname: writer\ndescription: Writes\n---\nYou write release notes.\n";
+
+/// No command takes as long, also on a busy machine.
+const LONGEST: Duration = Duration::from_mins(1);
+
+struct Project {
+    folder: tempfile::TempDir,
+    server: Option<ModelServer>,
+}
+
+impl Project {
+    fn new(turns: Vec<Turn>) -> Self {
+        let server = ModelServer::start(turns).unwrap();
+        let project = Self::without_a_model();
+        project.write(".abide/config.yaml", "model: openai/scripted\n");
+        Self { server: Some(server), ..project }
+    }
+
+    fn without_a_model() -> Self {
+        let project = Self { folder: tempfile::tempdir().unwrap(), server: None };
+        project.write(".abide/abilities/ship.yaml", SHIP);
+        project.write(".abide/abilities/sleepy.yaml", SLEEPY);
+        project.write(".abide/agents/writer.md", WRITER);
+        project
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap_or_default()
+    }
+
+    fn abide(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_abide"));
+        command.args(arguments).current_dir(self.path()).env("HOME", self.path());
+        command.env("ABIDE_USER", "ada").env("OPENAI_API_KEY", "sk-secret");
+        for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "ANTHROPIC_API_KEY", "NO_PROXY", "http_proxy"] {
+            command.env_remove(name);
+        }
+        if let Some(server) = &self.server {
+            command.env("OPENAI_BASE_URL", format!("{}/v1", server.url()));
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.abide(arguments).output().unwrap()
+    }
+
+    /// Waits for something, and fails if it does not come.
+    fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+        let before = Instant::now();
+        while !is_so() {
+            assert!(before.elapsed() < LONGEST, "{what} did not happen");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Runs a command to its end, and says yes to every question on the way.
+    fn agreed(&self, arguments: &[&str]) -> Output {
+        let mut child = self.abide(arguments).spawn().unwrap();
+        Self::until("the end", || {
+            if child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            self.output(&["approve"]);
+            false
+        });
+        child.wait_with_output().unwrap()
+    }
+
+    fn requests(&self) -> Vec<std::sync::Arc<Request>> {
+        self.server.as_ref().unwrap().turns()
+    }
+}
+
+/// Returns everything that a model was told, in one text.
+fn told(request: &Request) -> String {
+    let said = request.messages.iter().map(|message| {
+        let results: Vec<String> = message.results.iter().map(|result| result.text.clone()).collect();
+        let who = if message.role == Role::User { "user" } else { "other" };
+        format!("{who}: {} {}", message.text, results.join(" | "))
+    });
+    said.collect::<Vec<_>>().join("\n")
+}
+
+fn write_report() -> ToolCall {
+    ToolCall::new("write", json!({ "path": "report.md", "content": "# v7\n" }))
+}
+
+#[test]
+fn an_agent_step_is_done_when_its_evidence_is_there_and_not_when_the_agent_says_so() {
+    let project = Project::new(vec![
+        Turn::call(ToolCall::new("read", json!({ "path": "../../etc/passwd" }))),
+        Turn::text("it is done"),
+        Turn::calls([
+            write_report(),
+            ToolCall::new("bash", json!({ "command": "touch evil" })),
+            ToolCall::new("write", json!({ "path": ".abide/abilities/ship.yaml", "content": "steps: []" })),
+        ]),
+        Turn::text("now it is there"),
+    ]);
+    let output = project.agreed(&["run", "ship"]);
+    let talk =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{talk}");
+    assert_eq!(project.read("shipped.txt"), "# v7\n");
+    assert!(!project.path().join("evil").exists());
+    assert_eq!(project.read(".abide/abilities/ship.yaml"), SHIP, "a definition is not the agent's to change");
+    let requests = project.requests();
+    assert_eq!(requests.len(), 4);
+    let first = told(&requests[0]);
+    assert!(first.contains("built v7") && first.contains("Write the release notes"), "{first}");
+    let tools: Vec<&str> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools, ["read", "write", "edit"], "what the step grants, and nothing else");
+    assert!(told(&requests[1]).contains("outside the project"));
+    let third = told(&requests[2]);
+    assert!(third.contains("Write the release notes") && third.contains("report.md"), "{third}");
+    assert!(third.contains("This was looked for and not found"), "the same conversation goes on: {third}");
+    let last = told(&requests[3]);
+    assert!(last.contains("wrote 5 bytes") && last.contains("there is no tool `bash`"), "{last}");
+    assert!(last.contains("the definition of an ability"), "{last}");
+    let log = String::from_utf8_lossy(&project.output(&["logs", "--json"]).stdout).into_owned();
+    assert!(!log.contains("sk-secret"));
+}
+
+#[test]
+fn a_turn_that_is_killed_in_the_middle_goes_on_without_a_second_answer() {
+    let project = Project::new(vec![
+        Turn::call(write_report()),
+        Turn::text("half of what it would say").with(Fault::Stalled),
+        Turn::text("the report is there"),
+    ]);
+    let mut driver = project.abide(&["run", "ship"]).spawn().unwrap();
+    Project::until("the second question", || project.requests().len() == 2);
+    driver.kill().unwrap();
+    driver.wait().unwrap();
+    assert_eq!(project.read("report.md"), "# v7\n");
+    project.write("report.md", "# v7, and a human looked at it\n");
+    let output = project.agreed(&["resume"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(project.read("shipped.txt"), "# v7, and a human looked at it\n", "the file was written once");
+    let requests = project.requests();
+    assert_eq!(requests.len(), 3, "the first answer was not asked for again");
+    assert!(told(&requests[2]).contains("wrote 5 bytes"));
+}
+
+#[test]
+fn without_a_model_it_is_said_what_to_set_and_nothing_is_asked() {
+    let project = Project::without_a_model();
+    let output = project.agreed(&["run", "ship"]);
+    assert_ne!(output.status.code(), Some(0));
+    let talk =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(talk.contains("model: provider/name"), "{talk}");
+}
+
+#[test]
+fn a_cancel_in_the_middle_of_a_turn_ends_its_commands_within_a_second() {
+    let mark = format!("7{}", std::process::id());
+    let project = Project::new(vec![
+        Turn::call(ToolCall::new("bash", json!({ "command": format!("touch started; sleep {mark}") }))),
+        Turn::text("never"),
+    ]);
+    let mut driver = project.abide(&["run", "sleepy"]).spawn().unwrap();
+    Project::until("the command", || project.path().join("started").exists());
+    let cancelled = project.output(&["cancel"]);
+    assert!(cancelled.status.success(), "{}", String::from_utf8_lossy(&cancelled.stderr));
+    let before = Instant::now();
+    let sleeping = || {
+        let found = Command::new("pgrep").args(["-f", &format!("^sleep {mark}$")]).output().unwrap();
+        !found.stdout.is_empty()
+    };
+    Project::until("the end of the command", || !sleeping());
+    assert!(before.elapsed() < Duration::from_secs(1), "{:?}", before.elapsed());
+    assert_ne!(driver.wait().unwrap().code(), Some(0));
+    assert_eq!(project.requests().len(), 1);
+}
