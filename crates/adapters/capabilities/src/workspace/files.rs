@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "the files of the project are read and written here")]
 
 use super::Shared;
-use super::place::Walked;
+use super::place::{Walked, walk};
 use crate::file_system::search::Search;
 use crate::function::{About, fit, tool};
 use abide_core::capability::{FilePath, Risk};
@@ -11,7 +11,8 @@ use abide_engine::port::{Beside, Tool, ToolContext, ToolError, ToolOutput};
 use globset::GlobBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::{Read as _, Write as _};
+use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -97,11 +98,15 @@ fn read(shared: &Arc<Shared>) -> Arc<dyn Tool> {
             let total = text.lines().count();
             let limit = arguments.limit.unwrap_or(LINES);
             let lines = text.lines().enumerate().skip(arguments.offset).take(limit);
-            let mut shown: String = lines.map(|(number, line)| format!("{}\t{line}\n", number + 1)).collect();
+            // Writing to a string cannot fail.
+            let mut shown = lines.fold(String::new(), |mut shown, (number, line)| {
+                let _ = writeln!(shown, "{}\t{line}", number + 1);
+                shown
+            });
             let cut = fit(&mut shown, &context);
             let rest = total.saturating_sub(arguments.offset.saturating_add(limit));
             if cut || rest > 0 {
-                shown.push_str(&format!("[… the file has {total} lines; `offset` reads on]\n"));
+                let _ = writeln!(shown, "[… the file has {total} lines; `offset` reads on]");
             }
             Ok(ToolOutput::Text(if shown.is_empty() { "(the file is empty)".to_owned() } else { shown }))
         })
@@ -191,9 +196,9 @@ fn glob(shared: &Arc<Shared>) -> Arc<dyn Tool> {
                 .compile_matcher();
             let by_name = !arguments.pattern.contains('/');
             let mut names = Vec::new();
-            let walked = shared.root.walk(&folder, |path| {
+            let walked = walk(&folder, |path| {
                 let inner = path.strip_prefix(&folder).unwrap_or(path);
-                let name = inner.file_name().map(Path::new).unwrap_or(inner);
+                let name = inner.file_name().map_or(inner, Path::new);
                 if glob.is_match(if by_name { name } else { inner }) {
                     names.push(shared.root.told(path));
                 }
@@ -252,7 +257,7 @@ fn grep(shared: &Arc<Shared>) -> Arc<dyn Tool> {
                 take(&from);
                 Walked::All
             } else {
-                shared.root.walk(&from, take)
+                walk(&from, take)
             };
             let lines = search.found.iter().map(|found| {
                 format!(
@@ -378,7 +383,7 @@ fn put(path: &Path, told: &str, text: &str) -> Result<(), ToolError> {
     }
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mut made = tempfile::Builder::new().prefix(".abide-").tempfile_in(folder).map_err(failed)?;
-    made.write_all(text.as_bytes()).map_err(failed)?;
+    std::io::Write::write_all(&mut made, text.as_bytes()).map_err(failed)?;
     let permissions = match std::fs::metadata(path) {
         Ok(metadata) => metadata.permissions(),
         Err(_) => std::os::unix::fs::PermissionsExt::from_mode(0o644),

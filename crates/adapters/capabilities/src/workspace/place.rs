@@ -69,34 +69,6 @@ impl Root {
     pub(super) fn told(&self, path: &Path) -> String {
         path.strip_prefix(&self.0).unwrap_or(path).to_string_lossy().into_owned()
     }
-
-    /// Walks through the files below a folder, in the order of their names, and does not follow links.
-    pub(super) fn walk(&self, from: &Path, mut take: impl FnMut(&Path) -> bool) -> Walked {
-        let mut left = VecDeque::from([(from.to_path_buf(), 0)]);
-        let mut seen = 0;
-        while let Some((folder, depth)) = left.pop_front() {
-            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-            let mut entries: Vec<_> = entries.flatten().take(MOST_ENTRIES).collect();
-            entries.sort_by_key(std::fs::DirEntry::file_name);
-            for entry in entries {
-                seen += 1;
-                if seen > MOST_ENTRIES {
-                    return Walked::Partly;
-                }
-                let Ok(kind) = entry.file_type() else { continue };
-                let path = entry.path();
-                if kind.is_dir() {
-                    let skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
-                    if !skipped && depth < DEEPEST {
-                        left.push_back((path, depth + 1));
-                    }
-                } else if kind.is_file() && !take(&path) {
-                    return Walked::Partly;
-                }
-            }
-        }
-        Walked::All
-    }
 }
 
 /// How far a walk came.
@@ -122,4 +94,32 @@ fn real(path: &Path) -> Option<PathBuf> {
 
 fn shown(text: &str) -> String {
     text.chars().take(200).collect()
+}
+
+/// Walks through the files below a folder, in the order of their names, and does not follow links.
+pub(super) fn walk(from: &Path, mut take: impl FnMut(&Path) -> bool) -> Walked {
+    let mut left = VecDeque::from([(from.to_path_buf(), 0)]);
+    let mut seen = 0;
+    while let Some((folder, depth)) = left.pop_front() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        let mut entries: Vec<_> = entries.flatten().take(MOST_ENTRIES).collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            seen += 1;
+            if seen > MOST_ENTRIES {
+                return Walked::Partly;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            if kind.is_dir() {
+                let skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
+                if !skipped && depth < DEEPEST {
+                    left.push_back((path, depth + 1));
+                }
+            } else if kind.is_file() && !take(&path) {
+                return Walked::Partly;
+            }
+        }
+    }
+    Walked::All
 }

@@ -1,6 +1,6 @@
 //! An agent, put together: its profile, its model, its tools, and the gate in front of them.
 
-use super::rules::{Disk, Manner, ProfileRules};
+use super::rules::{Disk, ProfileRules};
 use crate::Surroundings;
 use crate::gate::{self, gate};
 use crate::models::{self, Openable};
@@ -17,7 +17,7 @@ use abide_core::source::{Span, Spanned};
 use abide_core::turn::Envelope;
 use abide_engine::capability::Choice;
 use abide_engine::port::{Clock as _, Confirm, NobodyToAsk, Store as _, Task, Tool, ToolSpec};
-use abide_engine::toolbox::Toolbox;
+use abide_engine::toolbox::{CheckedTool, Toolbox};
 use abide_engine::turn::{CallTree, Gate, ModelSeat, Seat, StepGate};
 use abide_process::LocalProcess;
 use abide_store_sqlite::{SqliteSessionFiles, SqliteStore};
@@ -47,7 +47,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) model: Option<ModelName>,
     /// The step that it works on.
     pub(crate) task: Option<&'a Task>,
-    pub(crate) manner: Manner,
     /// The mark of the processes that it starts.
     pub(crate) mark: String,
     pub(crate) confirm: Arc<dyn Confirm>,
@@ -64,7 +63,6 @@ impl<'a> Wanted<'a> {
             agent,
             model: None,
             task: Some(task),
-            manner: Manner::Step,
             mark: task.mark.clone(),
             confirm: Arc::new(NobodyToAsk),
             further: Vec::new(),
@@ -108,7 +106,7 @@ impl Here {
             model_name: model.to_string(),
             system,
             toolbox,
-            permissions: Arc::new(ProfileRules { profile, place, manner: wanted.manner }),
+            permissions: Arc::new(ProfileRules { profile, place }),
             gate,
             confirm: Arc::clone(&wanted.confirm),
             tree: CallTree::new(Envelope {
@@ -214,7 +212,7 @@ impl Here {
             let by_step = by_step.is_none_or(|names| names_tool(names, Client::Other, spec.name.as_str()));
             by_step && has(profile, spec)
         };
-        let own = equipment.toolbox.iter().filter(|tool| may_use(tool.spec())).map(|tool| tool.handler());
+        let own = equipment.toolbox.iter().filter(|tool| may_use(tool.spec())).map(CheckedTool::handler);
         let all: Vec<Arc<dyn Tool>> = own.chain(wanted.further.iter().cloned()).collect();
         let toolbox = Toolbox::new(all).map_err(|error| error.to_string())?;
         Ok((equipment.system_prompt, toolbox))
@@ -238,6 +236,7 @@ impl Here {
             done: 0,
             total: 0,
             warned: false,
+            worker: true,
         };
         Arc::new(StepGate { situation: self.situation(agent, active), files: Arc::new(Disk) })
     }
