@@ -149,7 +149,7 @@ pub(crate) fn held(
     gate: &Gate,
     place: &Place,
     agent: &str,
-) -> Result<(Vec<Reserved>, Vec<Guarded>, AgentRights), String> {
+) -> Result<(Vec<policy::Reserved>, Vec<Guarded>, AgentRights), String> {
     let index = index(surroundings, gate, place, SystemTime::now())?;
     let rights = index.rights(Some(agent));
     let mut guarded = index.guarded;
