@@ -19,6 +19,10 @@ pub const FILES: &[Generated] = &[
         path: "schema/config.json",
         contents: || Ok(schema::pretty(&schema::schema(Format::Config))),
     },
+    Generated {
+        path: "schema/capability.json",
+        contents: || Ok(schema::pretty(&schema::schema(Format::Capability))),
+    },
     Generated { path: "schema/agent.json", contents: || Ok(schema::pretty(&schema::schema(Format::Agent))) },
     Generated { path: "docs/reference.md", contents: || Ok(reference::markdown()) },
     Generated {

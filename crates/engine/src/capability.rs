@@ -42,7 +42,7 @@ pub enum RegisterError {
 /// A capability that an agent names.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Choice {
-    /// Its id, as somebody wrote it.
+    /// Its id, as somebody wrote it, with `@version` behind it where one is required.
     pub id: String,
     /// What is configured for this agent.
     pub configuration: Option<Value>,
@@ -128,7 +128,7 @@ impl CapabilityRegistry {
             .iter()
             .map(|capability| {
                 let id = capability.id();
-                let choice = choices.iter().find(|choice| choice.id == id.as_str());
+                let choice = choices.iter().find(|choice| choice.id.split('@').next() == Some(id.as_str()));
                 let Some(configuration) = choice.and_then(|choice| choice.configuration.as_ref()) else {
                     return Arc::clone(capability);
                 };
@@ -187,6 +187,7 @@ fn configure(
 fn offer(capability: &dyn Capability) -> Offer {
     Offer {
         id: capability.id(),
+        version: capability.version(),
         status: capability.status(),
         depends_on: capability.depends_on(),
         tools: capability.tools().iter().map(|tool| tool.spec().name.clone()).collect(),

@@ -1,6 +1,6 @@
 //! Capabilities as the API and `--json` show them.
 
-use abide_core::capability::{CapabilityId, CapabilityInfo, CapabilityStatus};
+use abide_core::capability::{CapabilityInfo, CapabilityStatus};
 use serde_json::{Value, json};
 
 /// Returns what is shown of a capability: the fields of the specification, and `version`, `risk` and `depends_on`; one
@@ -15,7 +15,7 @@ pub fn to_json(info: &CapabilityInfo) -> Value {
         "category": info.category,
         "version": info.version,
         "risk": info.risk.word(),
-        "depends_on": info.depends_on.iter().map(CapabilityId::as_str).collect::<Vec<_>>(),
+        "depends_on": info.depends_on.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     if let CapabilityStatus::Unavailable { why } = &info.status {
         shown["reason"] = json!(why);
@@ -31,7 +31,7 @@ pub fn list_to_json(infos: &[CapabilityInfo]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abide_core::capability::Risk;
+    use abide_core::capability::{CapabilityId, Risk};
 
     #[test]
     fn a_capability_is_shown_with_the_fields_of_the_specification() {
@@ -44,7 +44,7 @@ mod tests {
             category: None,
             version: 1,
             risk: Risk::Medium,
-            depends_on: vec![CapabilityId::web_fetch()],
+            depends_on: vec![CapabilityId::web_fetch().into()],
         };
         let shown = json!({
             "id": "research", "name": "Research",

@@ -1,6 +1,7 @@
 //! `config.yaml` and the environment variables that override it.
 
 mod provider;
+mod server;
 
 use crate::read::Reader;
 use crate::yaml::Node;
@@ -50,6 +51,11 @@ fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {
             .take(reader, "providers")
             .map(|node| provider::providers(reader, node))
             .unwrap_or_default(),
+        capabilities: fields
+            .take(reader, "capabilities")
+            .map(|node| server::servers(reader, node))
+            .unwrap_or_default(),
+        web: fields.take(reader, "web").map(|node| server::web(reader, node)).unwrap_or_default(),
     };
     fields.finish();
     config

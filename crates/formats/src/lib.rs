@@ -8,6 +8,7 @@
 
 pub mod ability;
 pub mod agent;
+pub mod bundle;
 pub mod capability;
 pub mod config;
 pub mod edit;

@@ -4,8 +4,9 @@
 
 use crate::config::OVERRIDES;
 use crate::shape::{
-    ABILITY, ABILITY_NAME, AGENT, CONFIG, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, STEP_RECORDS,
-    Shape, VARIABLE_NAME, WORD,
+    ABILITY, ABILITY_NAME, ADDRESS, AGENT, BUNDLE, CAPABILITY_ID, CONFIG, FOREIGN_NAME, Key, MODEL,
+    MODEL_NAME, Others, REQUIREMENT, Record, SEARCH_ADDRESS, STEP_RECORDS, Shape, TOOL_NAME, VARIABLE_NAME,
+    WORD,
 };
 use abide_core::definition::StepType;
 use std::fmt::Write as _;
@@ -36,6 +37,7 @@ pub fn markdown() -> String {
     let mut page = Page { text: HEAD.to_owned(), written: Vec::new() };
     page.part("ability.yaml", &ABILITY);
     page.part("Agent profiles", &AGENT);
+    page.part("Capabilities", &BUNDLE);
     page.part("config.yaml", &CONFIG);
     page.overrides();
     page.text
@@ -198,6 +200,11 @@ fn name(pattern: &str) -> &'static str {
         VARIABLE_NAME => "variable name",
         MODEL_NAME => "`provider/model`",
         MODEL => "model",
+        CAPABILITY_ID => "capability id",
+        REQUIREMENT => "capability id, perhaps with `@version`",
+        TOOL_NAME => "tool name",
+        ADDRESS => "address",
+        SEARCH_ADDRESS => "address with `{query}`",
         _ => "text",
     }
 }
@@ -242,7 +249,7 @@ mod tests {
 
     fn every_record() -> Vec<&'static Record> {
         let mut found = Vec::new();
-        for record in [&ABILITY, &AGENT, &CONFIG] {
+        for record in [&ABILITY, &AGENT, &BUNDLE, &CONFIG] {
             all(record, &mut found);
         }
         found
@@ -272,7 +279,7 @@ mod tests {
     fn every_link_leads_to_one_section() {
         let page = markdown();
         for record in every_record() {
-            if ["ability", "agent", "configuration"].contains(&record.name) {
+            if ["ability", "agent", "capability", "configuration"].contains(&record.name) {
                 continue;
             }
             let heading = format!("\n### {}\n", record.name);

@@ -2,7 +2,7 @@
 //!
 //! Editors complete and check by these files; `abide` itself checks more (graphs, templates, scripts).
 
-use crate::shape::{ABILITY, AGENT, CONFIG, Key, Others, Record, STEP_RECORDS, Shape};
+use crate::shape::{ABILITY, AGENT, BUNDLE, CONFIG, Key, Others, Record, STEP_RECORDS, Shape};
 use abide_core::value::Value;
 use std::collections::BTreeMap;
 
@@ -15,12 +15,18 @@ pub enum Format {
     Config,
     /// The frontmatter of an agent profile.
     Agent,
+    /// A capability of a user.
+    Capability,
 }
 
 impl Format {
     /// Every format, by the name that `abide schema` takes.
-    pub const ALL: &[(&str, Format)] =
-        &[("ability", Format::Ability), ("config", Format::Config), ("agent", Format::Agent)];
+    pub const ALL: &[(&str, Format)] = &[
+        ("ability", Format::Ability),
+        ("config", Format::Config),
+        ("agent", Format::Agent),
+        ("capability", Format::Capability),
+    ];
 
     /// Returns the table of the format's outermost mapping.
     pub fn record(self) -> &'static Record {
@@ -28,6 +34,7 @@ impl Format {
             Self::Ability => &ABILITY,
             Self::Config => &CONFIG,
             Self::Agent => &AGENT,
+            Self::Capability => &BUNDLE,
         }
     }
 }

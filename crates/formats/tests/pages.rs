@@ -7,13 +7,14 @@
 use abide_core::definition::check::{Call, References, Signature, World, workflows};
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::skill::standard;
-use abide_formats::{ability, agent, config, skill};
+use abide_formats::{ability, agent, bundle, config, skill};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Codes whose failing example cannot be a file, and why.
 const WITHOUT_EXAMPLE: &[(Code, &str)] = &[
     (Code::Unreadable, "about the disk"),
+    (Code::ProjectWeb, "about whose file it is"),
     (Code::TooLarge, "the file would have 8 MB"),
     (Code::Encoding, "the file would not be text"),
     (Code::WorkflowTooDeep, "it takes nine files"),
@@ -112,6 +113,7 @@ fn problems(examples: &[&Example<'_>]) -> Vec<Diagnostic> {
                 }));
             }
             "agent" => problems.extend(agent::read(&example.text, "example").problems),
+            "capability" => problems.extend(bundle::read(&example.text, "example").problems),
             "config" => problems.extend(config::read(&example.text).problems),
             "skill" => {
                 let reading = skill::read(example.text.as_bytes());

@@ -3,7 +3,7 @@
 //! Each case is one file with several problems, all of which are reported at once.
 
 use abide_core::diagnostic::{Code, Diagnostic};
-use abide_formats::{ability, agent, config};
+use abide_formats::{ability, agent, bundle, config};
 use std::collections::BTreeSet;
 
 /// A file and what is said about it.
@@ -23,6 +23,10 @@ fn config(source: &str) -> Vec<Diagnostic> {
 
 fn agent(source: &str) -> Vec<Diagnostic> {
     agent::read(source, "test").problems
+}
+
+fn capability(source: &str) -> Vec<Diagnostic> {
+    bundle::read(source, "test").problems
 }
 
 #[rustfmt::skip]
@@ -396,6 +400,27 @@ steps:
             r"W0507 5:26 the value becomes part of a program that another interpreter reads",
             r"W0508 6:25 the value is inserted as shell text, so it can run any command",
             r"W0511 7:25 `inputs.channel` may be missing, and would stand here as `null`",
+        ],
+    },
+    // Capabilities.
+    Case {
+        read: capability,
+        source: r"description: x
+depends_on: [Web]
+tools:
+  - { name: find, description: x, command: ['{{arguments.a}}'] }
+  - { name: find, description: x, run: x, comand: y }
+  - { name: bash, description: x, run: 'echo {{arguments.a | raw}}', arguments: { properties: { a: { type: string } }, required: [a] } }
+",
+        problems: &[
+            r"E0205 2:14 `Web` names no capability",
+            r"E0506 4:45 which program runs would be up to the caller",
+            r"E0503 4:58 `arguments` has no field `a`",
+            r"E1201 5:13 there are two tools `find`",
+            r"E0201 5:43 `comand` is not a key of a tool ← did you mean `command`?",
+            r"E1202 6:13 `bash` is the name of a tool that comes with abide",
+            r"E0506 6:46 `| raw` would run what a model wrote as code",
+            r"W0508 6:46 the value is inserted as shell text, so it can run any command",
         ],
     },
 ];

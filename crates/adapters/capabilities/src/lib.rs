@@ -4,11 +4,14 @@
 //! here starts, opens or looks up anything until a tool is called.
 #![warn(missing_docs)]
 
+mod bundle;
 mod current_time;
 mod file_system;
 mod function;
+mod mcp;
 mod memory_files;
 mod noop;
+mod output;
 mod sandbox;
 mod test_math;
 mod test_weather;
@@ -16,8 +19,10 @@ mod todo_list;
 mod web_fetch;
 mod workspace;
 
+pub use bundle::{Check, Ground, UserCapability};
 pub use current_time::CurrentTime;
 pub use file_system::FileSystem;
+pub use mcp::{Address, LinkError, McpCapability, ServerAbout};
 pub use memory_files::MemoryFiles;
 pub use noop::Noop;
 pub use sandbox::{Launch, Sandbox, Take, launcher};

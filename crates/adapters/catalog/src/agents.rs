@@ -3,10 +3,10 @@
 use crate::file::read_text;
 use crate::walk::{Walked, walk};
 use crate::{Configuration, Origin, Place};
-use abide_core::definition::AgentProfile;
+use abide_core::definition::{AgentProfile, Config};
 use abide_core::diagnostic::Diagnostic;
 use abide_formats::agent;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +23,25 @@ pub struct AgentEntry {
     pub profile: Option<AgentProfile>,
     /// What is wrong with the file.
     pub problems: Vec<Diagnostic>,
+    /// The file that wins over it.
+    pub shadowed_by: Option<Arc<str>>,
+}
+
+impl AgentEntry {
+    /// Returns the agent as it works: its profile, under what the configuration says about it.
+    ///
+    /// Nothing for a profile that could not be read: half an agent would have rights that nobody gave it.
+    pub fn effective(&self, config: &Config) -> Option<AgentProfile> {
+        let settings = config.agents.iter().find(|(name, _)| name.as_str() == &*self.name);
+        let profile = match (&self.profile, &self.path) {
+            (Some(profile), _) => profile.clone(),
+            (None, Some(_)) => return None,
+            (None, None) => AgentProfile::named(settings?.0.clone()),
+        };
+        let broken = self.problems.iter().any(Diagnostic::is_error);
+        let profile = Some(profile).filter(|_| !broken)?;
+        Some(settings.iter().fold(profile, |profile, (_, settings)| profile.configured(settings)))
+    }
 }
 
 /// Where agent profiles lie, below each folder of the project and below the user's.
@@ -45,10 +64,10 @@ pub(crate) fn folders(place: &Place) -> Vec<(PathBuf, Origin)> {
     folders
 }
 
-/// Returns every agent; of one name the first wins.
+/// Returns every agent; of one name the first wins, and the others say who it is.
 pub(crate) fn agents(place: &Place, configuration: &Configuration) -> Vec<AgentEntry> {
     let mut agents: Vec<AgentEntry> = Vec::new();
-    let mut known = HashSet::new();
+    let mut known: HashMap<Arc<str>, Arc<str>> = HashMap::new();
     for (folder, origin) in folders(place).into_iter().filter(|(folder, _)| folder.is_dir()) {
         for path in profiles(&folder).files {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -60,16 +79,16 @@ pub(crate) fn agents(place: &Place, configuration: &Configuration) -> Vec<AgentE
                 Err(unreadable) => (None, vec![unreadable.diagnostic()]),
             };
             let name: Arc<str> = profile.as_ref().map_or(stem, |profile| profile.name.as_str()).into();
-            if known.insert(Arc::clone(&name)) {
-                agents.push(AgentEntry { name, path: Some(path), origin, profile, problems });
-            }
+            let shadowed_by = known.get(&name).cloned();
+            known.entry(Arc::clone(&name)).or_insert_with(|| place.shown(&path).into());
+            agents.push(AgentEntry { name, path: Some(path), origin, profile, problems, shadowed_by });
         }
     }
     for (name, _) in &configuration.config.agents {
         let name: Arc<str> = name.as_str().into();
-        if known.insert(Arc::clone(&name)) {
-            let origin = Origin::Configured;
-            agents.push(AgentEntry { name, path: None, origin, profile: None, problems: Vec::new() });
+        if !known.contains_key(&name) {
+            let (origin, problems) = (Origin::Configured, Vec::new());
+            agents.push(AgentEntry { name, path: None, origin, profile: None, problems, shadowed_by: None });
         }
     }
     agents

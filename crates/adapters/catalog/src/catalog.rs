@@ -4,7 +4,7 @@ use crate::abilities::{self, Cache};
 use crate::file::{Unreadable, read_text};
 use crate::listing::{Entry, Listing};
 use crate::skills::{self, SkillCache, SkillEntry, Skills};
-use crate::{AgentEntry, Configuration, Place, agents};
+use crate::{AgentEntry, BundleEntry, Configuration, Place, agents, bundles};
 use abide_core::definition::Ability;
 use abide_core::definition::check::{self, Call, World};
 use abide_core::diagnostic::{Code, Diagnostic};
@@ -43,8 +43,15 @@ impl Catalog {
         self.configuration = configuration;
     }
 
-    /// Returns the agents that are defined.
+    /// Returns the agents that are defined; of one name the one that wins.
     pub fn agents(&self) -> Vec<AgentEntry> {
+        let mut agents = self.all_agents();
+        agents.retain(|agent| agent.shadowed_by.is_none());
+        agents
+    }
+
+    /// Returns every agent that is written down, those that lose to another one too.
+    pub fn all_agents(&self) -> Vec<AgentEntry> {
         agents::agents(&self.place, &self.configuration)
     }
 
@@ -56,6 +63,11 @@ impl Catalog {
     /// Reads one skill in full, as it is now.
     pub fn load_skill(&self, entry: &SkillEntry) -> abide_formats::skill::Reading {
         skills::load(&self.place, &self.configuration, entry)
+    }
+
+    /// Returns the capabilities that users wrote, broken and shadowed ones too.
+    pub fn bundles(&self) -> Vec<BundleEntry> {
+        bundles::bundles(&self.place)
     }
 
     /// Finds and checks everything; files that did not change since the last scan are not read again.
@@ -102,6 +114,11 @@ impl Catalog {
                 listing.abilities.push(entry);
             }
         }
+        for entry in self.bundles() {
+            for problem in entry.problems {
+                listing.report(&self.place, &entry.path, problem);
+            }
+        }
         // A stable sort: of one name, the winner stays first.
         listing.abilities.sort_by(|one, other| one.name.cmp(&other.name));
         self.check(&mut listing);
@@ -116,6 +133,10 @@ impl Catalog {
         sources.extend(self.cache.looked_at().map(Path::to_path_buf));
         for (folder, _) in agents::folders(&self.place) {
             sources.extend(agents::looked_at(&folder));
+            sources.push(folder);
+        }
+        for (folder, _) in bundles::folders(&self.place) {
+            sources.extend(bundles::looked_at(&folder));
             sources.push(folder);
         }
         sources.sort_unstable();

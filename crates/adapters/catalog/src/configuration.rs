@@ -31,6 +31,7 @@ impl Configuration {
             loaded.add_file(place, &path, |config, mine| {
                 let mut problems = config.without_key_thieves(mine);
                 problems.extend(config.without_far_skills());
+                problems.extend(config.without_open_doors());
                 problems
             });
         }

@@ -8,6 +8,7 @@
 
 mod abilities;
 mod agents;
+mod bundles;
 mod catalog;
 mod configuration;
 mod file;
@@ -15,10 +16,12 @@ mod listing;
 mod place;
 mod skills;
 mod texts;
+mod trust;
 mod walk;
 mod watch;
 
 pub use agents::AgentEntry;
+pub use bundles::{BundleEntry, bundle_digest};
 pub use catalog::Catalog;
 pub use configuration::Configuration;
 pub use file::{Unreadable, read_text};
@@ -26,5 +29,6 @@ pub use listing::{Entry, FileProblems, Folder, Found, Hooks, Listing, Status, Su
 pub use place::{Origin, Place};
 pub use skills::{SkillEntry, SkillSummary, Skills, skill_files};
 pub use texts::{Texts, texts};
+pub use trust::{Trust, TrustError, TrustKind, digest};
 pub use walk::{DEEPEST, MOST_ENTRIES};
 pub use watch::{Watch, WatchError};

@@ -63,6 +63,49 @@ impl fmt::Display for CapabilityId {
     }
 }
 
+/// A capability that is needed, in a version where one is required: `tickets`, `tickets@2`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Requirement {
+    /// Which one.
+    pub id: CapabilityId,
+    /// Its version, if only that will do.
+    pub version: Option<u32>,
+}
+
+impl Requirement {
+    /// Takes a requirement as somebody wrote it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, version) = match text.split_once('@') {
+            Some((id, version)) => (id, Some(version)),
+            None => (text, None),
+        };
+        let number = |version: &str| {
+            let plain = version.bytes().all(|byte| byte.is_ascii_digit()) && !version.starts_with('0');
+            version.parse().ok().filter(|_| plain)
+        };
+        let version = match version {
+            Some(version) => Some(number(version)?),
+            None => None,
+        };
+        Some(Self { id: CapabilityId::parse(id)?, version })
+    }
+}
+
+impl From<CapabilityId> for Requirement {
+    fn from(id: CapabilityId) -> Self {
+        Self { id, version: None }
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.version {
+            Some(version) => write!(out, "{}@{version}", self.id),
+            None => self.id.fmt(out),
+        }
+    }
+}
+
 /// Whether a capability can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CapabilityStatus {
@@ -116,12 +159,22 @@ pub struct CapabilityInfo {
     /// The worst that one of its tools could do.
     pub risk: Risk,
     /// The capabilities that it needs.
-    pub depends_on: Vec<CapabilityId>,
+    pub depends_on: Vec<Requirement>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_requirement_is_an_id_and_perhaps_a_version() {
+        for text in ["a", "web_fetch@1", "a@4294967295"] {
+            assert_eq!(Requirement::parse(text).map(|found| found.to_string()), Some(text.to_owned()));
+        }
+        for text in ["", "@1", "a@", "a@x", "a@1.2", "a@0", "a@01", "a@+1", "a@4294967296", "A@1", "a@1@1"] {
+            assert_eq!(Requirement::parse(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn an_id_fits_the_column_it_is_stored_in_and_can_be_no_path() {

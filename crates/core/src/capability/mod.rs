@@ -4,13 +4,15 @@
 //! capabilities an agent gets, in which order, under which tool names and with which prompt, is worked out here, without
 //! running any of them. Start at [`select`].
 
+mod bundle;
 mod info;
 mod path;
 mod prompt;
 mod select;
 mod tool;
 
-pub use info::{CapabilityId, CapabilityInfo, CapabilityStatus};
+pub use bundle::Invocation;
+pub use info::{CapabilityId, CapabilityInfo, CapabilityStatus, Requirement};
 pub use path::{BadPath, FilePath};
 pub use prompt::system_prompt;
 pub use select::{Conflicts, Offer, Selected, SelectedTool, SelectionError, select};

@@ -1,6 +1,6 @@
 //! Which capabilities an agent gets, in which order, and what their tools are called.
 
-use super::{CapabilityId, CapabilityStatus, ToolName};
+use super::{CapabilityId, CapabilityStatus, Requirement, ToolName};
 use crate::diagnostic::nearest;
 use std::collections::BTreeMap;
 
@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 pub struct Offer {
     /// Its id.
     pub id: CapabilityId,
+    /// Its version.
+    pub version: u32,
     /// Whether it can be used.
     pub status: CapabilityStatus,
     /// What it needs.
-    pub depends_on: Vec<CapabilityId>,
+    pub depends_on: Vec<Requirement>,
     /// The names of its tools, in order.
     pub tools: Vec<ToolName>,
 }
@@ -77,6 +79,18 @@ pub enum SelectionError {
         /// What it needs.
         needs: CapabilityId,
     },
+    /// One is there in another version.
+    #[error("{} version {wanted} of capability `{id}` is needed, and version {has} is there", asker.as_ref().map_or_else(|| "the agent asks:".to_owned(), |asker| format!("for `{asker}`,")))]
+    Version {
+        /// Which one.
+        id: CapabilityId,
+        /// The version that is needed.
+        wanted: u32,
+        /// The version that there is.
+        has: u32,
+        /// The capability that needs it, if the agent did not name it.
+        asker: Option<CapabilityId>,
+    },
     /// Some need each other in a circle.
     #[error("capabilities need each other in a circle: {}", circle(.0))]
     Circle(Vec<CapabilityId>),
@@ -111,20 +125,24 @@ pub fn select(
     offers: &[Offer],
     conflicts: Conflicts,
 ) -> Result<Vec<Selected>, Vec<SelectionError>> {
+    let named: Vec<&str> = wanted.iter().map(|text| text.split('@').next().unwrap_or(text)).collect();
     let mut selection = Selection {
         offers: offers.iter().map(|offer| (offer.id.as_str(), offer)).collect(),
-        named: wanted,
+        named: &named,
         order: Vec::new(),
         problems: Vec::new(),
     };
-    for (index, id) in wanted.iter().enumerate() {
-        match selection.offers.get(id).copied() {
-            Some(offer) if wanted[..index].contains(id) => {
+    for (index, (text, id)) in wanted.iter().zip(&named).enumerate() {
+        match (selection.offers.get(id).copied(), Requirement::parse(text)) {
+            (Some(offer), Some(_)) if named[..index].contains(id) => {
                 selection.problems.push(SelectionError::Twice(offer.id.clone()));
             }
-            Some(offer) => selection.visit(offer, None, &mut Vec::new()),
-            None => selection.problems.push(SelectionError::Unknown {
-                id: (*id).to_owned(),
+            (Some(offer), Some(required)) => {
+                selection.version(offer, &required, None);
+                selection.visit(offer, None, &mut Vec::new());
+            }
+            _ => selection.problems.push(SelectionError::Unknown {
+                id: (*text).to_owned(),
                 nearest: nearest(id, selection.offers.keys().copied()).map(str::to_owned),
             }),
         }
@@ -144,6 +162,13 @@ struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
+    fn version(&mut self, offer: &Offer, required: &Requirement, asker: Option<&CapabilityId>) {
+        if let Some(wanted) = required.version.filter(|wanted| *wanted != offer.version) {
+            let (id, has, asker) = (offer.id.clone(), offer.version, asker.cloned());
+            self.problems.push(SelectionError::Version { id, wanted, has, asker });
+        }
+    }
+
     /// Puts what an offer needs before it, and then the offer. The path is what is being put in place right now.
     fn visit(&mut self, offer: &'a Offer, asker: Option<&'a CapabilityId>, path: &mut Vec<&'a CapabilityId>) {
         if let Some(start) = path.iter().position(|id| **id == offer.id) {
@@ -162,11 +187,14 @@ impl<'a> Selection<'a> {
         }
         path.push(&offer.id);
         for needs in &offer.depends_on {
-            match self.offers.get(needs.as_str()).copied() {
-                Some(needed) => self.visit(needed, Some(&offer.id), path),
+            match self.offers.get(needs.id.as_str()).copied() {
+                Some(needed) => {
+                    self.version(needed, needs, Some(&offer.id));
+                    self.visit(needed, Some(&offer.id), path);
+                }
                 None => {
-                    self.problems
-                        .push(SelectionError::Missing { id: offer.id.clone(), needs: needs.clone() });
+                    let (id, needs) = (offer.id.clone(), needs.id.clone());
+                    self.problems.push(SelectionError::Missing { id, needs });
                 }
             }
         }
@@ -234,8 +262,8 @@ mod tests {
 
     fn offer(name: &str, needs: &[&str], tools: &[&str]) -> Offer {
         let tools = tools.iter().map(|name| ToolName::parse(name).unwrap()).collect();
-        let depends_on = needs.iter().map(|needs| id(needs)).collect();
-        Offer { id: id(name), status: CapabilityStatus::Available, depends_on, tools }
+        let depends_on = needs.iter().map(|needs| Requirement::parse(needs).unwrap()).collect();
+        Offer { id: id(name), version: 1, status: CapabilityStatus::Available, depends_on, tools }
     }
 
     fn told(wanted: &[&str], offers: &[Offer], conflicts: Conflicts) -> Vec<String> {
@@ -319,5 +347,23 @@ mod tests {
         let offers = [offer("a", &[], &[&long]), offer("b", &[], &[&long]), offer("t", &[], &["x", "x"])];
         assert!(told(&["a", "b"], &offers, Conflicts::Alias)[0].contains("both have a tool"));
         assert!(told(&["t"], &offers, Conflicts::Alias)[0].contains("`t` and `t` both have a tool `x`"));
+    }
+
+    #[test]
+    fn a_version_is_exactly_the_one_that_is_required() {
+        let offers = [offer("a", &["b@2"], &[]), offer("b", &[], &[])];
+        assert_eq!(told(&["b@1"], &offers, Conflicts::Refuse), ["b: "]);
+        assert_eq!(
+            told(&["b@3", "a"], &offers, Conflicts::Refuse),
+            [
+                "the agent asks: version 3 of capability `b` is needed, and version 1 is there",
+                "for `a`, version 2 of capability `b` is needed, and version 1 is there",
+            ]
+        );
+        assert_eq!(
+            told(&["b@x"], &offers, Conflicts::Refuse),
+            ["there is no capability `b@x`; did you mean `b`?"]
+        );
+        assert_eq!(told(&["b@1", "b"], &offers, Conflicts::Refuse), ["capability `b` is named twice"]);
     }
 }

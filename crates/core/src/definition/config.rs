@@ -2,8 +2,9 @@
 
 use super::{
     AbilityName, AgentCapability, AgentName, AgentTools, Enforcement, Permission, ProviderName,
-    ProviderSettings, Runner, SecretName,
+    ProviderSettings, Runner, SecretName, ServerSettings, WebSettings,
 };
+use crate::capability::CapabilityId;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::ModelName;
 use crate::source::Spanned;
@@ -28,6 +29,10 @@ pub struct Config {
     pub runner: Option<Spanned<Runner>>,
     /// Who serves models: new ones, and changes to those that everybody knows.
     pub providers: Vec<(Spanned<ProviderName>, ProviderSettings)>,
+    /// MCP servers whose tools are capabilities.
+    pub capabilities: Vec<(Spanned<CapabilityId>, ServerSettings)>,
+    /// How tools may use the web.
+    pub web: WebSettings,
 }
 
 /// How abilities are found and enforced.
@@ -163,6 +168,14 @@ impl Config {
                 None => self.providers.push((name, settings)),
             }
         }
+        for (name, settings) in over.capabilities {
+            match self.capabilities.iter_mut().find(|(known, _)| *known == name) {
+                // One whole definition or the other: half of one would start what neither says.
+                Some((_, known)) => *known = settings,
+                None => self.capabilities.push((name, settings)),
+            }
+        }
+        self.web.overlay(over.web);
         for (name, settings) in over.agents {
             match self.agents.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => known.overlay(settings),

@@ -6,6 +6,7 @@
 mod ability;
 mod agent;
 pub mod attachment;
+mod bundle;
 pub mod check;
 mod config;
 mod input;
@@ -13,18 +14,21 @@ mod name;
 mod pattern;
 mod protect;
 mod provider;
+mod server;
 mod step;
 mod validation;
 
 pub(crate) use ability::words;
 pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
 pub use agent::{AgentCapability, AgentProfile, AgentTools, Permission, PermissionAction, ToolGrant};
+pub use bundle::{Bundle, BundleStatus, BundleTool, ToolAction};
 pub use config::{AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SkillSettings};
 pub use input::{Broken, Input, InputType, Rules};
 pub use name::{AbilityName, AgentName, BadName, InputName, ProviderName, SecretName, SkillName, StepId};
 pub use pattern::{BadPattern, Pattern};
 pub use protect::{BadProtect, Protect};
 pub use provider::{ModelSettings, ProviderSettings, WireFormat};
+pub use server::{Given, Reached, ServerSettings, WebSettings};
 pub use step::{
     AgentStep, Answer, ApprovalStep, Argument, Environment, ForEach, Items, Repeat, Runner, ScriptStep,
     Shell, SkillStep, Step, StepKind, StepType, Summarize, WorkflowStep,

@@ -127,11 +127,15 @@ codes! {
     // 10: configuration
     BadOverride = "E1001", Error, "an environment variable overrides the configuration with a bad value";
     ProjectKey = "E1002", Error, "a project says where a key comes from or goes";
+    ProjectWeb = "E1003", Error, "a project says what of the network may be reached";
     // 11: skills
     SkillRepaired = "W1101", Warning, "the frontmatter of a skill had to be repaired";
     SkillStandard = "W1102", Warning, "a skill does not keep to the standard";
     SkillUnavailable = "W1103", Warning, "a skill lacks something that it requires";
     SkillUntrusted = "W1104", Warning, "a skill of the project may not run commands yet";
+    // 12: capabilities
+    DuplicateTool = "E1201", Error, "two tools of a capability have the same name";
+    BadCapability = "E1202", Error, "a capability cannot be offered as it is described";
 }
 
 impl Code {

@@ -45,6 +45,8 @@ const DECIDES: &[&str] = &[
     "uninstall",
     "chat",
     "agent",
+    // Trusting code that a project brings along.
+    "trust",
 ];
 
 /// Why a command in a shell is refused.

@@ -36,7 +36,7 @@ pub use call::{Arguments, ToolCall};
 pub use grant::names_tool;
 pub use kind::{Client, OwnTool, ToolKind, kind};
 pub use path::{Files, NoLinks, Place};
-pub use permission::Permit;
+pub use permission::{Permit, wildcard};
 pub use situation::{
     Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation,
 };

@@ -66,7 +66,7 @@ impl AgentProfile {
     pub fn permits_named(&self, tool: &str, name: &str) -> Permit {
         let subject = [Part::plain(name)];
         self.judge(
-            |rule| if rule.tool == tool || wild(&rule.tool, tool) { Fit::Sure } else { Fit::No },
+            |rule| if rule.tool == tool || wildcard(&rule.tool, tool) { Fit::Sure } else { Fit::No },
             &subject,
         )
     }
@@ -168,7 +168,7 @@ impl Fit {
 /// that another client has for the same.
 fn names_tool(wanted: &str, call: &ToolCall) -> Fit {
     let found = kind(call.client, &call.name);
-    if wild(wanted, &call.name) || is_tool(wanted, call.client, &call.name) || wanted == found.word() {
+    if wildcard(wanted, &call.name) || is_tool(wanted, call.client, &call.name) || wanted == found.word() {
         return Fit::Sure;
     }
     if found != ToolKind::Other && meant_kind(wanted) == Some(found) { Fit::Perhaps } else { Fit::No }
@@ -215,7 +215,7 @@ impl Part {
         let mut found = Fit::No;
         for text in &self.spellings {
             if is_known(text) {
-                if wild(&pattern, text) {
+                if wildcard(&pattern, text) {
                     return Fit::Sure;
                 }
             } else if can_be(&glob(&pattern).replace('?', &ANY.to_string()), text) {
@@ -289,7 +289,7 @@ fn paths(subject: &Subject<'_>, path: &str) -> Vec<Part> {
 }
 
 /// Returns whether a text fits a wildcard: `*` is any text, `?` any character, and ` *` at the end may be missing.
-fn wild(pattern: &str, text: &str) -> bool {
+pub fn wildcard(pattern: &str, text: &str) -> bool {
     pattern.strip_suffix(" *").is_some_and(|open| matches(open, text)) || matches(pattern, text)
 }
 
@@ -531,9 +531,9 @@ mod tests {
             ("*.rs", "a/b.rs", true),
             ("a*b*c", "a\n/b/xc", true),
         ] {
-            assert_eq!(wild(pattern, text), fits, "{pattern} {text}");
+            assert_eq!(wildcard(pattern, text), fits, "{pattern} {text}");
         }
-        assert!(!wild(&"*a".repeat(200), &"a".repeat(100)));
-        assert!(!wild(&format!("{}b", "*a".repeat(50)), &"a".repeat(60_000)));
+        assert!(!wildcard(&"*a".repeat(200), &"a".repeat(100)));
+        assert!(!wildcard(&format!("{}b", "*a".repeat(50)), &"a".repeat(60_000)));
     }
 }

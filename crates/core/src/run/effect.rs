@@ -5,8 +5,8 @@ use super::state::Run;
 use crate::definition::{Argument, Environment, Shell, StepKind};
 use crate::event::{Event, HookKey, StepKey, Timestamp};
 use crate::source::Spanned;
-use crate::value::shell::{self, Dialect, Piece};
-use crate::value::template::{Part, as_text};
+use crate::value::shell::Dialect;
+use crate::value::template::{Part, script};
 use crate::value::{Template, Value};
 
 /// Something to do outside; its end comes back as a command.
@@ -191,37 +191,15 @@ fn arguments(
     inputs.iter().map(|(name, argument)| Ok((name.value.clone(), value(argument)?))).collect()
 }
 
-/// Renders a script: each value becomes a variable, each placeholder a reference to it.
+/// Renders a script for the shell of a step.
 fn render(
     template: &Template,
-    shell_kind: Shell,
+    shell: Shell,
     scope: &RunScope<'_>,
 ) -> Result<(String, Vec<(String, String)>), String> {
-    let dialect = match shell_kind {
+    let dialect = match shell {
         Shell::Sh => Dialect::Sh,
         Shell::Bash => Dialect::Bash,
     };
-    let mut values = Vec::new();
-    let mut pieces = Vec::new();
-    for part in template.parts() {
-        match part {
-            Part::Text(text) => pieces.push(Piece::Text(text)),
-            Part::Placeholder(placeholder) => {
-                let value = placeholder.evaluate(scope).map_err(|error| error.to_string())?;
-                pieces.push(Piece::Placeholder { raw: placeholder.raw });
-                values.push((as_text(&value).into_owned(), placeholder.raw));
-            }
-        }
-    }
-    let name = |index: usize| format!("ABIDE_VALUE_{index}");
-    let script =
-        shell::render(&pieces, dialect, name, |index| values[index].0.clone()).map_err(|refusals| {
-            refusals.iter().map(|refusal| refusal.why.to_string()).collect::<Vec<_>>().join("; ")
-        })?;
-    let variables = values
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, raw))| !raw)
-        .map(|(index, (value, _))| (name(index), value.clone()));
-    Ok((script, variables.collect()))
+    script(template, dialect, scope)
 }

@@ -1,7 +1,7 @@
 //! Capabilities: tools and a piece of the system prompt that belong together.
 
 use super::Tool;
-use abide_core::capability::{CapabilityId, CapabilityInfo, CapabilityStatus, Risk};
+use abide_core::capability::{CapabilityId, CapabilityInfo, CapabilityStatus, Requirement, Risk};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub trait Capability: Send + Sync + 'static {
     }
 
     /// Returns what it needs.
-    fn depends_on(&self) -> Vec<CapabilityId> {
+    fn depends_on(&self) -> Vec<Requirement> {
         Vec::new()
     }
 

@@ -1,5 +1,6 @@
 //! The command line, as clap reads it; the texts here are the `--help` and the reference page.
 
+mod agent;
 mod audit;
 mod capability;
 mod gate;
@@ -7,6 +8,7 @@ mod install;
 mod model;
 mod often;
 
+pub use agent::{AgentArguments, AgentCommand};
 pub use audit::{AuditArguments, AuditCommand};
 pub use capability::{CapabilityArguments, CapabilityCommand};
 pub use gate::{DetectArguments, HookArguments, McpArguments};
@@ -122,6 +124,8 @@ pub enum Command {
     Detect(DetectArguments),
     /// Serve abilities to an agent over MCP; clients start this, people do not
     Mcp(McpArguments),
+    /// Agents: who there is, what each may use, and what is missing
+    Agent(AgentArguments),
     /// Look at the capabilities that agents can be given, and try their tools
     Capability(CapabilityArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
@@ -370,6 +374,8 @@ pub enum SchemaFormat {
     Config,
     /// The frontmatter of an agent profile
     Agent,
+    /// A capability of your own
+    Capability,
 }
 
 /// Arguments of `abide explain`.

@@ -6,6 +6,7 @@
 
 pub mod args;
 mod builtin;
+mod capabilities;
 mod commands;
 mod desk;
 mod exit;
@@ -95,6 +96,7 @@ fn run(
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
         Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
+        Command::Agent(arguments) => commands::agent(&mut session, arguments),
         Command::Capability(arguments) => commands::capability(&mut session, arguments),
         Command::Hook(arguments) => commands::answer_hook(&mut session, arguments),
     }

@@ -6,6 +6,7 @@ mod step;
 mod validation;
 
 pub use print::{print, to_data};
+pub(crate) use validation::schema;
 
 use crate::read::Reader;
 use crate::{shape, yaml};

@@ -259,20 +259,7 @@ fn environment(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<String>
         .entries(node, "a mapping from variable names to values")
         .iter()
         .filter_map(|(key, value)| {
-            let name = key.text().unwrap_or_default();
-            let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-            if !starts || !name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
-            {
-                reader.report(
-                    Diagnostic::new(
-                        Code::BadName,
-                        key.span,
-                        format!("`{}` cannot be the name of an environment variable", excerpt(name)),
-                    )
-                    .help("use letters, digits and `_`, and start with a letter"),
-                );
-                return None;
-            }
+            let name = reader.variable_name(key)?;
             let value = match &value.content {
                 Content::Mapping(_) => {
                     let mut fields = reader.fields(value, &shape::SECRET, |_| None)?;
@@ -283,7 +270,7 @@ fn environment(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<String>
                 }
                 _ => reader.template(value)?.map(Environment::Template),
             };
-            Some((Spanned::new(name.to_owned(), key.span), value))
+            Some((name, value))
         })
         .collect()
 }

@@ -48,7 +48,7 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node<'_>) -> Validation {
 }
 
 /// Reads a JSON Schema that stands in the file.
-pub(super) fn schema(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Spanned<Value>> {
+pub(crate) fn schema(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Spanned<Value>> {
     let Content::Mapping(_) = &node.content else {
         reader.wrong_type(node, "a JSON Schema (a mapping)");
         return None;

@@ -150,7 +150,9 @@ fn key_list(record: &Record) -> String {
 
 fn with_article(name: &str) -> String {
     match name {
-        "settings" | "triggers" | "abilities" | "skills" | "repeat" | "validation" => format!("`{name}`"),
+        "settings" | "triggers" | "abilities" | "skills" | "repeat" | "validation" | "web" => {
+            format!("`{name}`")
+        }
         "configuration" => "the configuration".to_owned(),
         _ if name.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {name}"),
         _ => format!("a {name}"),

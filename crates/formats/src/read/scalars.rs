@@ -184,6 +184,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the name of an environment variable.
+    pub(crate) fn variable_name(&mut self, node: &Node<'_>) -> Option<Spanned<String>> {
+        let name = node.text().unwrap_or_default();
+        let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        if starts && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_') {
+            return Some(Spanned::new(name.to_owned(), node.span));
+        }
+        self.report(
+            Diagnostic::new(
+                Code::BadName,
+                node.span,
+                format!("`{}` cannot be the name of an environment variable", excerpt(name)),
+            )
+            .help("use letters, digits and `_`, and start with a letter"),
+        );
+        None
+    }
+
     /// Reads a duration.
     pub(crate) fn duration(&mut self, node: &Node<'_>) -> Option<Spanned<Duration>> {
         let Some(text) = node.text().filter(|_| !node.is_null()) else {

@@ -1,8 +1,17 @@
 //! The keys of `config.yaml`.
 
 use super::agent::{CAPABILITIES, PERMISSION, TOOLS};
-use super::{ABILITY_NAME, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, Shape, WORD};
+use super::{
+    ABILITY_NAME, CAPABILITY_ID, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, SECRET, Shape,
+    VARIABLE_NAME, WORD,
+};
+use abide_core::capability::{Risk, Tier};
 use abide_core::definition::{Enforcement, Runner, WireFormat};
+
+/// How addresses are written.
+pub(crate) const ADDRESS: &str = "^https?://.+$";
+/// The same, with a place for what is searched for.
+pub(crate) const SEARCH_ADDRESS: &str = r"^https?://.*\{query\}.*$";
 
 /// The whole file: `.abide/config.yaml` of a project, or the user's own.
 pub static CONFIG: Record = Record {
@@ -38,6 +47,86 @@ pub static CONFIG: Record = Record {
             "providers",
             Shape::Map(WORD, &Shape::Record(&PROVIDER)),
             "Who serves models, by name: new ones, and changes to `anthropic`, `openai`, `openrouter` and `ollama`, which need none.",
+        ),
+        Key::optional(
+            "capabilities",
+            Shape::Map(CAPABILITY_ID, &Shape::Record(&SERVER)),
+            "MCP servers, by the ids of the capabilities that their tools become.",
+        ),
+        Key::optional("web", Shape::Record(&WEB), "How tools may use the web. Your own configuration only."),
+    ]],
+};
+
+/// An MCP server whose tools are a capability.
+pub static SERVER: Record = Record {
+    name: "server",
+    doc: "An MCP server whose tools are a capability: started here (`command`) or reached over HTTP (`url`). One that a project names is used only after `abide capability trust`.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional(
+            "command",
+            Shape::List(&Shape::Text, 1),
+            "The program that serves over its pipes, and its arguments.",
+        ),
+        Key::optional(
+            "env",
+            Shape::Map(VARIABLE_NAME, &Shape::AnyOf(&[Shape::Text, Shape::Record(&SECRET)])),
+            "What the environment of `command` adds; `{ secret: name }` takes a secret of the configuration.",
+        ),
+        Key::optional("url", Shape::Name(ADDRESS), "Where it serves over HTTP."),
+        Key::optional(
+            "headers",
+            Shape::Map("^[A-Za-z0-9_-]+$", &Shape::AnyOf(&[Shape::Text, Shape::Record(&SECRET)])),
+            "What is sent to `url` with every request, such as `Authorization: { secret: name }`.",
+        ),
+        Key::optional("name", Shape::Text, "What people are shown.").default("the id"),
+        Key::optional("description", Shape::Text, "What it is for."),
+        Key::optional("system_prompt", Shape::Text, "What it adds to the system prompt of agents that have it."),
+        Key::optional(
+            "tools",
+            Shape::OneOrMany(&Shape::Text),
+            "Which of its tools are taken, by their names there; `*` stands for any text.",
+        )
+        .default("all"),
+        Key::optional(
+            "risk",
+            Shape::Choice(Risk::WORDS),
+            "The least risk of its tools; what the server says about itself never lowers it.",
+        )
+        .default("high"),
+        Key::optional(
+            "tier",
+            Shape::Choice(Tier::WORDS),
+            "Who must agree to a call: nobody (`auto`), a human each time (`confirm`), or it is never made (`deny`).",
+        )
+        .default("confirm"),
+        Key::optional("connect_timeout", Shape::Duration, "How long it may take until its tools are known.")
+            .default("30s"),
+        Key::optional("timeout", Shape::Duration, "How long a call may take.").default("60s"),
+    ]],
+};
+
+/// How tools may use the web.
+pub static WEB: Record = Record {
+    name: "web",
+    doc: "How tools may use the web. Only your own configuration may say it; a project's may not.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional(
+            "allow_hosts",
+            Shape::OneOrMany(&Shape::Text),
+            "Hosts that may be fetched although they are on a private network: `wiki.internal`, `127.0.0.1:8080`.",
+        ),
+        Key::optional(
+            "proxy",
+            Shape::Name(ADDRESS),
+            "The proxy that pages are fetched through. Variables such as `HTTPS_PROXY` do not count here: whoever is behind a proxy decides what an address means.",
+        )
+        .default("none"),
+        Key::optional(
+            "search_url",
+            Shape::Name(SEARCH_ADDRESS),
+            "Where `research` sends searches, with `{query}` in it: a page with results, or a JSON API.",
         ),
     ]],
 };

@@ -5,7 +5,7 @@ use abide_core::value::Value;
 use abide_formats::schema::Format;
 use abide_formats::shape::{self, Key, Record, Shape};
 use abide_formats::yaml::{self, Content, Node};
-use abide_formats::{ability, agent, config};
+use abide_formats::{ability, agent, bundle, config};
 
 /// Where a record stands in a document.
 pub(crate) struct Context {
@@ -105,6 +105,12 @@ contexts! {
         in_provider(map([("models", map([("m", map([("price", record)]))]))]))
     };
     AGENT, Agent, [], |record| record;
+    SERVER, Config, ["capabilities", "a"], |record| map([("capabilities", map([("a", record)]))]);
+    WEB, Config, ["web"], |record| map([("web", record)]);
+    BUNDLE, Capability, [], |record| record;
+    BUNDLE_TOOL, Capability, ["tools", "0"], |record| {
+        map([("description", text("d")), ("tools", Value::List(vec![record]))])
+    };
 }
 
 /// Returns the smallest value of a record.
@@ -115,6 +121,10 @@ pub(crate) fn minimal(record: &'static Record) -> Value {
     // A step says its type, so that a missing key does not make it another one.
     if let Some((step_type, _)) = shape::STEP_RECORDS.iter().find(|(_, step)| step.name == record.name) {
         entries.push(("type".to_owned(), text(step_type.word())));
+    }
+    // These have one of two keys.
+    if matches!(record.name, "tool" | "server") {
+        entries.push(("command".to_owned(), Value::List(vec![text("x")])));
     }
     Value::Map(entries)
 }
@@ -128,6 +138,10 @@ pub(crate) fn samples(record: &'static Record, key: &Key) -> Vec<Value> {
         (_, "for_each") => vec![text("{{ [1, 2] }}"), Value::List(vec![Value::Int(1)])],
         ("configuration" | "agent settings", "model") => vec![text("a/b")],
         ("provider", "key") => vec![map([("env", text("X"))])],
+        ("configuration", "capabilities") => vec![map([("a", map([("url", text("http://x"))]))])],
+        ("server", "url") | ("web", "proxy") => vec![text("http://x")],
+        ("web", "search_url") => vec![text("http://x/{query}")],
+        ("tool", "arguments") => vec![map([("type", text("object"))])],
         ("configuration", "secrets") => vec![map([("A", map([("env", text("X"))]))])],
         // The type of the record, not any type.
         (_, "type") if record.name.ends_with(" step") => {
@@ -181,6 +195,13 @@ impl Context {
         if key == "max_parallel" && self.record.name.ends_with(" step") {
             entries.push(("for_each".to_owned(), Value::List(vec![Value::Int(1)])));
         }
+        if matches!((self.record.name, key), ("tool", "run") | ("server", "url")) && value.is_some() {
+            entries.retain(|(name, _)| name != "command");
+        }
+        if self.record.name == "server" && key == "headers" {
+            entries.retain(|(name, _)| name != "command");
+            entries.push(("url".to_owned(), text("http://x")));
+        }
         entries.extend(value.map(|value| (key.to_owned(), value)));
         (self.wrap)(Value::Map(entries))
     }
@@ -190,6 +211,7 @@ impl Context {
         let yaml = yaml::emit(document);
         let (source, problems) = match self.format {
             Format::Ability => (yaml.clone(), ability::read(&yaml, "test").problems),
+            Format::Capability => (yaml.clone(), bundle::read(&yaml, "test").problems),
             Format::Config => (yaml.clone(), config::read(&yaml).problems),
             Format::Agent => {
                 let source = format!("---\n{yaml}");

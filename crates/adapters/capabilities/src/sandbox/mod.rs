@@ -9,6 +9,7 @@ mod filter;
 mod walls;
 
 use crate::function::{About, fit, tool};
+use crate::output::Captured;
 use abide_core::capability::{CapabilityId, CapabilityStatus, Risk};
 use abide_core::policy::ToolKind;
 use abide_engine::port::{
@@ -102,25 +103,6 @@ fn usual() -> u64 {
     SECONDS
 }
 
-/// The beginning of an output.
-#[derive(Default)]
-struct Captured {
-    bytes: Vec<u8>,
-    more: bool,
-}
-
-impl Captured {
-    fn take(&mut self, bytes: &[u8]) {
-        let room = KEPT - self.bytes.len();
-        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        self.more |= bytes.len() > room;
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
-    }
-}
-
 struct Ran {
     ending: Ending,
     stdout: Captured,
@@ -138,7 +120,7 @@ impl Ready {
         let internal = |error: std::io::Error| ToolError::Internal(format!("the sandbox: {error}"));
         let placed = self.walls.place(language, code).map_err(internal)?;
         let spec = self.walls.spec(language, &placed, time);
-        let outputs = Arc::new(Mutex::new((Captured::default(), Captured::default())));
+        let outputs = Arc::new(Mutex::new((Captured::of(KEPT), Captured::of(KEPT))));
         let into = Arc::clone(&outputs);
         let take: Take = Arc::new(move |line| {
             let mut outputs = into.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +132,7 @@ impl Ready {
         let ending =
             (self.launch)(spec, stop, take).await.map_err(|error| ToolError::Internal(error.to_string()))?;
         let mut outputs = outputs.lock().unwrap_or_else(PoisonError::into_inner);
-        let (stdout, stderr) = std::mem::take(&mut *outputs);
+        let (stdout, stderr) = std::mem::replace(&mut *outputs, (Captured::of(0), Captured::of(0)));
         Ok(Ran { ending, stdout, stderr })
     }
 }

@@ -14,6 +14,8 @@ mod scripts;
 mod useless;
 mod workflows;
 
+pub(crate) use scripts::check_script as script_problems;
+
 pub use graph::{Dependency, DependencyKind, dependencies};
 pub use references::{Need, References, Signature, World};
 pub use workflows::{Call, DEEPEST_WORKFLOW, workflows};

@@ -26,7 +26,8 @@ pub(super) fn check(ability: &Ability, problems: &mut Problems) {
     }
 }
 
-fn check_script(script: &Template, dialect: Dialect, problems: &mut Problems) {
+/// Reports what is wrong with the placeholders of one script.
+pub(crate) fn check_script(script: &Template, dialect: Dialect, problems: &mut Problems) {
     if script.is_literal() {
         return;
     }

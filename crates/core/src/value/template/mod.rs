@@ -6,11 +6,13 @@
 mod filter;
 mod parse;
 mod placeholder;
+mod script;
 #[cfg(test)]
 mod tests;
 
 pub use filter::{Filter, FilterKind};
 pub use placeholder::Placeholder;
+pub use script::script;
 
 use super::Value;
 use super::expression::{Checked, EvaluationError, Failure, Lookup, Path, Problem, Scope, Type};

@@ -39,4 +39,19 @@ pub enum CapabilityCommand {
         #[arg(long, value_name = "NAME")]
         session: Option<String>,
     },
+    /// Let a capability that the project brings along run code here, as its files are now
+    Trust {
+        /// The capability
+        #[arg(value_name = "CAPABILITY")]
+        id: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Take that back
+    Untrust {
+        /// The capability
+        #[arg(value_name = "CAPABILITY")]
+        id: String,
+    },
 }

@@ -1,26 +1,23 @@
 //! `abide capability list|show|test`: what agents can be given, and what its tools answer.
 
+mod trust;
+
 use crate::args::{CapabilityArguments, CapabilityCommand};
-use crate::runs::{SystemClock, block_on, log_file};
+use crate::capabilities::{Capabilities, Reach, Source, capabilities, in_memory};
+use crate::runs::block_on;
 use crate::session::Session;
 use crate::ui::Ink;
 use crate::ui::table::Table;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
-use abide_capabilities::{MemoryFiles, Now, Sandbox, World, builtins, launcher};
-use abide_core::capability::{CapabilityId, CapabilityStatus, Conflicts};
+use abide_core::capability::{CapabilityStatus, Conflicts};
 use abide_core::diagnostic::nearest;
-use abide_engine::capability::{CapabilityRegistry, Choice};
-use abide_engine::port::{
-    Beside, Capability, Clock as _, SessionFiles, SessionId, ToolContext, ToolError, ToolOutput, ToolSpec,
-};
+use abide_engine::capability::Choice;
+use abide_engine::port::{Beside, Capability, SessionId, ToolContext, ToolError, ToolOutput, ToolSpec};
 use abide_formats::capability::{list_to_json, to_json};
-use abide_process::LocalProcess;
-use abide_store_sqlite::SqliteSessionFiles;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Read as _;
-use std::sync::Arc;
 
 /// The longest arguments that are read from standard input.
 const LONGEST: u64 = 16 * 1024 * 1024;
@@ -39,30 +36,27 @@ pub(crate) fn capability(
             let choice = Choice { id: id.clone(), configuration };
             test(session, choice, tool, arguments, kept.as_deref())
         }
+        CapabilityCommand::Trust { id, yes } => trust::trust(session, id, *yes),
+        CapabilityCommand::Untrust { id } => trust::untrust(session, id),
     }
 }
 
-/// Puts the capabilities together. The sandbox is tried once, which takes some milliseconds: only then is it known
-/// whether it is safe here.
-fn registry(files: Arc<dyn SessionFiles>) -> Result<CapabilityRegistry, Failure> {
-    let process = Arc::new(LocalProcess::new().only_parent());
-    let sandbox = block_on(Sandbox::probe(launcher(process)))?;
-    Ok(builtins(World { now: now(), files, sandbox }))
-}
-
-fn now() -> Now {
-    Arc::new(|| SystemClock.now())
-}
-
-fn in_memory() -> Arc<dyn SessionFiles> {
-    Arc::new(MemoryFiles::new(now()))
-}
-
 fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
-    let registry = registry(in_memory())?;
+    let found = block_on(capabilities(session, in_memory(), Reach::All))?;
+    let registry = &found.registry;
     let infos = registry.list();
     if session.json {
-        session.print_json(&list_to_json(&infos))?;
+        let mut shown = list_to_json(&infos);
+        for item in shown["items"].as_array_mut().into_iter().flatten() {
+            if let Some(source) = found.sources.iter().find(|source| item["id"] == source.id.as_str()) {
+                item["source"] = json!({ "origin": source.origin.word(), "path": source.shown });
+            }
+        }
+        let broken = found.broken.iter();
+        let broken: Vec<Value> =
+            broken.map(|file| json!({ "id": file.id, "path": file.shown, "reason": file.why })).collect();
+        shown["broken"] = json!(broken);
+        session.print_json(&shown)?;
         return Ok(Exit::Done);
     }
     let mut table = Table::new(["", "ID", "TOOLS", "RISK", "DESCRIPTION", "CATEGORY"]);
@@ -78,7 +72,17 @@ fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
         let category = info.category.clone().unwrap_or_default();
         let tools = capability.tools().len().to_string();
         let risk = info.risk.word().to_owned();
-        table.row(ink, [mark.to_owned(), info.id.to_string(), tools, risk, about, category]);
+        table.row(
+            ink,
+            [mark.to_owned(), info.id.to_string(), tools, risk, visible(&about, true).into_owned(), category],
+        );
+    }
+    for file in &found.broken {
+        let about = visible(&format!("broken: {} ({})", file.why, file.shown), true).into_owned();
+        table.row(
+            Some(Ink::Error),
+            ["✗".to_owned(), file.id.clone(), "–".to_owned(), "–".to_owned(), about, String::new()],
+        );
     }
     let text = table.render(session.style, (session.surroundings.width)());
     session.print(&text)?;
@@ -86,17 +90,27 @@ fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
 }
 
 fn show(session: &mut Session<'_>, id: &str) -> Result<Exit, Failure> {
-    let registry = registry(in_memory())?;
-    let capability = registry.get(id).ok_or_else(|| unknown(&registry, id))?;
+    let found = block_on(capabilities(session, in_memory(), Reach::Only(&[id])))?;
+    let capability = found.registry.get(id).ok_or_else(|| unknown(&found, id))?;
+    let source = found.sources.iter().find(|source| source.id == id);
     if session.json {
-        session.print_json(&detail(&**capability))?;
+        let mut shown = detail(&**capability);
+        if let Some(source) = source {
+            shown["source"] = json!({ "origin": source.origin.word(), "path": source.shown });
+        }
+        session.print_json(&shown)?;
     } else {
-        session.print(&page(&**capability))?;
+        session.print(&page(&**capability, source))?;
     }
     Ok(Exit::Done)
 }
 
-fn unknown(registry: &CapabilityRegistry, id: &str) -> Failure {
+fn unknown(found: &Capabilities, id: &str) -> Failure {
+    if let Some(broken) = found.broken.iter().find(|broken| broken.id == id) {
+        return Failure::new(Exit::Problems, format!("{} is no capability: {}", broken.shown, broken.why))
+            .help("`abide validate` shows everything that is wrong with it");
+    }
+    let registry = &found.registry;
     let ids: Vec<String> = registry.list().iter().map(|info| info.id.to_string()).collect();
     let failure = Failure::new(Exit::NotFound, format!("there is no capability `{id}`"));
     failure.help(match nearest(id, ids.iter().map(String::as_str)) {
@@ -126,7 +140,7 @@ fn tool_json(spec: &ToolSpec) -> Value {
     })
 }
 
-fn page(capability: &dyn Capability) -> String {
+fn page(capability: &dyn Capability, source: Option<&Source>) -> String {
     let info = capability.info();
     let mut text = format!("{} ({})\n{}\n", info.name, info.id, info.description);
     // Writing to a string cannot fail.
@@ -139,8 +153,11 @@ fn page(capability: &dyn Capability) -> String {
         }
     }
     let _ = writeln!(text, "risk     {}\nversion  {}", info.risk.word(), info.version);
+    if let Some(source) = source {
+        let _ = writeln!(text, "from     {} ({})", source.shown, source.origin.word());
+    }
     if !info.depends_on.is_empty() {
-        let needs: Vec<&str> = info.depends_on.iter().map(CapabilityId::as_str).collect();
+        let needs: Vec<String> = info.depends_on.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "needs    {}", needs.join(", "));
     }
     for tool in capability.tools() {
@@ -205,26 +222,25 @@ fn test(
         Failure::new(Exit::Usage, format!("`{name}` is no name of a session"))
             .help("use letters, digits, `-` and `_`")
     })?;
-    let files: Arc<dyn SessionFiles> = match kept {
+    let files = match kept {
         None => in_memory(),
-        Some(_) => {
-            let path = log_file(session).with_file_name("files.db");
-            let opened = SqliteSessionFiles::open(&path, Arc::new(|| SystemClock.now().0));
-            Arc::new(opened.map_err(|error| Failure::new(Exit::System, error.to_string()))?)
+        Some(_) => crate::capabilities::kept(session)?,
+    };
+    // One runtime for all of it: what a capability holds open lives in the one that it was opened in.
+    let answer = block_on(async {
+        let found = capabilities(session, files, Reach::All).await;
+        if found.registry.get(choice.id.split('@').next().unwrap_or_default()).is_none() {
+            return Err(unknown(&found, &choice.id));
         }
-    };
-    let registry = registry(files)?;
-    if registry.get(&choice.id).is_none() {
-        return Err(unknown(&registry, &choice.id));
-    }
-    let equipment = registry.equip(&[choice], "", Conflicts::Refuse).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::new(Exit::Refused, problems.join("\n  "))
-    })?;
-    let answer = match equipment.toolbox.find(tool) {
-        Ok(tool) => block_on(tool.call(arguments, ToolContext::new(id)))?,
-        Err(error) => Err(error),
-    };
+        let equipment = found.registry.equip(&[choice], "", Conflicts::Refuse).map_err(|problems| {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            Failure::new(Exit::Refused, problems.join("\n  "))
+        })?;
+        Ok(match equipment.toolbox.find(tool) {
+            Ok(tool) => tool.call(arguments, ToolContext::new(id)).await,
+            Err(error) => Err(error),
+        })
+    })??;
     match answer {
         Ok(output) => {
             let value = match output {

@@ -1,5 +1,6 @@
 //! What each command does; the rules live in core, and these only ask and show.
 
+mod agent;
 mod answer;
 mod asking;
 mod audit;
@@ -27,6 +28,7 @@ mod schema;
 mod show;
 mod validate;
 
+pub(crate) use agent::agent;
 pub(crate) use answer::{Answer, answer, cancel};
 pub(crate) use audit::audit;
 pub(crate) use capability::capability;

@@ -10,6 +10,7 @@ pub(crate) fn schema(session: &mut Session<'_>, arguments: &SchemaArguments) -> 
         SchemaFormat::Ability => Format::Ability,
         SchemaFormat::Config => Format::Config,
         SchemaFormat::Agent => Format::Agent,
+        SchemaFormat::Capability => Format::Capability,
     };
     session.print(&pretty(&schema_of(format)))?;
     Ok(Exit::Done)

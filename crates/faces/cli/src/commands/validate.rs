@@ -49,7 +49,9 @@ fn once(
 ) -> Result<Exit, Failure> {
     let listing = catalog.scan();
     let files = if arguments.names.is_empty() {
-        everything(&listing)
+        let mut files = everything(&listing);
+        files.extend(unfit(catalog));
+        files
     } else {
         named(session, &listing, &arguments.names)?
     };
@@ -128,6 +130,23 @@ fn everything(listing: &Listing) -> Vec<Checked<'_>> {
         checked(&entry.shown, &entry.path, problems)
     });
     others.chain(abilities).collect()
+}
+
+/// Returns what is wrong with capabilities that only shows when they are put together.
+fn unfit(catalog: &Catalog) -> Vec<Checked<'static>> {
+    let bundles = catalog.bundles();
+    if bundles.is_empty() {
+        return Vec::new();
+    }
+    let mut registry = crate::capabilities::offered_here();
+    let winners = bundles.iter().filter(|entry| entry.shadowed_by.is_none());
+    winners
+        .filter_map(|entry| {
+            let problem = crate::capabilities::unfit(entry, &mut registry)?;
+            let source = read_text(&entry.path).ok();
+            Some(Checked { shown: entry.shown.to_string().into(), source, problems: vec![problem].into() })
+        })
+        .collect()
 }
 
 fn named<'l>(

@@ -96,3 +96,96 @@ fn what_a_tool_keeps_is_kept_under_the_name_of_a_session_and_not_otherwise() {
     assert_eq!(other.code, Some(1), "{other:?}");
     assert_eq!(call(&["read_file", "{}", "--session", "../x"]).code, Some(2));
 }
+
+const TICKETS: &str = r#"
+description: Tickets of the project
+tools:
+  - name: find_ticket
+    description: Find a ticket by its number
+    arguments: { type: object, properties: { id: { type: integer } }, required: [id], additionalProperties: false }
+    examples: [{ id: 7 }]
+    command: [./tickets.sh, "{{arguments.id}}"]
+    risk: low
+"#;
+
+/// A project with a capability, and what its script says.
+fn with_tickets() -> Project {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new();
+    project.write(".abide/capabilities/tickets.yaml", TICKETS);
+    project.write(".abide/capabilities/tickets.sh", "#!/bin/sh\necho \"ticket $1\"\n");
+    let script = project.path(".abide/capabilities/tickets.sh");
+    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    project
+}
+
+const FIND: [&str; 5] = ["capability", "test", "tickets", "find_ticket", r#"{"id": 7}"#];
+
+#[test]
+fn a_projects_capability_runs_once_it_is_trusted_and_asks_again_after_a_change() {
+    let project = with_tickets();
+    let untrusted = project.abide(&FIND);
+    assert_eq!((untrusted.code, untrusted.out.as_str()), (Some(9), ""), "{untrusted:?}");
+    assert!(untrusted.err.contains("abide capability trust tickets"), "{untrusted:?}");
+    // Nobody is there to be asked, so what would run is shown and nothing is trusted.
+    let asked = project.abide(&["capability", "trust", "tickets"]);
+    assert_eq!(asked.code, Some(2), "{asked:?}");
+    assert!(asked.err.contains("\"./tickets.sh\" \"{{arguments.id}}\""), "{asked:?}");
+    assert_eq!(project.abide(&FIND).code, Some(9));
+
+    assert_eq!(project.abide(&["capability", "trust", "tickets", "--yes"]).code, Some(0));
+    let found = project.abide(&FIND);
+    assert_eq!((found.code, found.out.as_str()), (Some(0), "ticket 7\n"), "{found:?}");
+    let wrong = project.abide(&["capability", "test", "tickets", "find_ticket", r#"{"id": "7; id"}"#]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+
+    project.write(".abide/capabilities/tickets.sh", "#!/bin/sh\necho hacked\n");
+    let changed = project.abide(&FIND);
+    assert_eq!(changed.code, Some(9), "{changed:?}");
+    assert!(changed.err.contains("has changed since you trusted it"), "{changed:?}");
+    let item = |project: &Project| {
+        let list = project.json(&["capability", "list"]);
+        list["items"].as_array().unwrap().iter().find(|item| item["id"] == "tickets").unwrap().clone()
+    };
+    assert_eq!(item(&project)["status"], "unavailable");
+    assert_eq!(
+        item(&project)["source"],
+        json!({ "origin": "project", "path": ".abide/capabilities/tickets.yaml" })
+    );
+    project.abide(&["capability", "trust", "tickets", "--yes"]);
+    assert_eq!(item(&project)["status"], "available");
+    project.abide(&["capability", "untrust", "tickets"]);
+    assert_eq!(item(&project)["status"], "unavailable");
+    let unknown = project.abide(&["capability", "trust", "ticket", "--yes"]);
+    assert!(unknown.code == Some(3) && unknown.err.contains("did you mean `tickets`?"), "{unknown:?}");
+}
+
+#[test]
+fn the_users_own_capability_needs_no_trust_and_a_broken_one_is_shown() {
+    let project = Project::new();
+    project.write(
+        "../config/abide/capabilities/hello.yaml",
+        "description: Hello\ntools:\n  - { name: hello, description: Says hello, run: echo hello }\n",
+    );
+    let hello = project.abide(&["capability", "test", "hello", "hello"]);
+    assert_eq!((hello.code, hello.out.as_str()), (Some(0), "hello\n"), "{hello:?}");
+    let own = project.abide(&["capability", "trust", "hello", "--yes"]);
+    assert!(own.code == Some(2) && own.err.contains("is your own"), "{own:?}");
+
+    project.write(".abide/capabilities/broken.yaml", "descriptio: x\ntools: []\n");
+    project.write(
+        ".abide/capabilities/unfit.yaml",
+        TICKETS.replace("examples: [{ id: 7 }]", "examples: [{ id: seven }]"),
+    );
+    project.write(".abide/capabilities/noop.yaml", TICKETS);
+    let list = project.json(&["capability", "list"]);
+    let broken: Vec<&str> =
+        list["broken"].as_array().unwrap().iter().filter_map(|file| file["id"].as_str()).collect();
+    assert_eq!(broken, ["broken", "noop", "unfit"]);
+    let codes: Vec<String> =
+        project.problems().iter().map(|problem| problem["code"].as_str().unwrap().to_owned()).collect();
+    for code in ["E0201", "E0211", "E1202"] {
+        assert!(codes.iter().any(|found| found == code), "{code}: {codes:?}");
+    }
+    assert_eq!(codes.iter().filter(|code| *code == "E1202").count(), 2, "{codes:?}");
+}

@@ -4,6 +4,7 @@
     reason = "these tests start the binary, and write the files that it reads"
 )]
 
+mod agent;
 mod canary;
 mod capability;
 mod codes;
