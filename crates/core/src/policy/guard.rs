@@ -1,10 +1,11 @@
 //! Files that are not the agent's to change: definitions, scripts, abide's state, the settings of the gate.
 
 use super::glob::{ANY, can_be, is_known, is_unknown};
-use super::path::{absolute, inside, name_of, normal};
+use super::path::{absolute, in_normal_form, inside, name_of, normal};
 use super::shell::{Command, Folders, Line, Origin, Program, program, takes_trees};
 use super::situation::{Guarded, Situation};
 use super::subject::Subject;
+use std::borrow::Cow;
 
 /// What a call would change, or could.
 pub(super) struct Touch<'a> {
@@ -22,11 +23,11 @@ pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
     let run = situation.may_be_active();
     let reserved = !situation.reserved.is_empty();
     // There can be thousands of them: what can be found out once, about them or about a word, is not asked for each.
-    let guards: Vec<(&'a Guarded, String)> = situation
+    let guards: Vec<(&'a Guarded, Cow<'a, str>)> = situation
         .guarded
         .iter()
         .filter(|guarded| run || guarded.role.always(reserved))
-        .map(|guarded| (guarded, normal(&guarded.path, "")))
+        .map(|guarded| (guarded, in_normal_form(&guarded.path)))
         .collect();
     let first = guards.first().map(|(guarded, _)| *guarded)?;
     let named = subject.call.arguments.paths.iter().find_map(|path| {

@@ -2,6 +2,8 @@
 //!
 //! Nothing here looks at a disk. What only a disk knows (where links lead) is asked of [`Files`].
 
+use std::borrow::Cow;
+
 /// Where a session works.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
@@ -114,6 +116,12 @@ pub(super) fn normal(path: &str, cwd: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
+/// The same for a path in no folder, which is copied only if it has another spelling.
+pub(super) fn in_normal_form(path: &str) -> Cow<'_, str> {
+    let is_normal = is_plain(path) && !path.bytes().any(|byte| byte.is_ascii_uppercase());
+    if is_normal { Cow::Borrowed(path) } else { Cow::Owned(normal(path, "")) }
+}
+
 /// Returns whether a path is normal but for its case. Nearly all are, and there can be thousands to compare with.
 fn is_plain(path: &str) -> bool {
     const PROC: &[u8] = b"/proc/";
@@ -142,6 +150,29 @@ pub(super) fn name_of(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_that_is_not_copied_is_normal() {
+        let paths = [
+            "/p/a.yaml",
+            "/P/a",
+            "/p/../a",
+            "/p/./a",
+            "/p//a",
+            "/p/a.",
+            "/p/é",
+            "/proc/1/root/a",
+            "/p/a/",
+            "/",
+            "p/a",
+        ];
+        let copied: Vec<bool> =
+            paths.iter().map(|path| matches!(in_normal_form(path), Cow::Owned(_))).collect();
+        assert_eq!(copied.iter().filter(|copied| !**copied).count(), 1, "{copied:?}");
+        for path in paths {
+            assert_eq!(in_normal_form(path), normal(path, ""), "{path}");
+        }
+    }
 
     #[test]
     fn what_counts_as_plain_is_normal() {
