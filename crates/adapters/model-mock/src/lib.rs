@@ -21,6 +21,7 @@
 
 #![warn(missing_docs)]
 
+pub mod file;
 mod http;
 mod request;
 mod script;

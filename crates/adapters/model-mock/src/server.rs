@@ -49,7 +49,12 @@ struct State {
 impl ModelServer {
     /// Starts it on a free port of 127.0.0.1.
     pub fn start(script: impl Into<Script>) -> io::Result<Self> {
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Self::start_on(0, script)
+    }
+
+    /// Starts it on a port of 127.0.0.1; 0 is one that is free.
+    pub fn start_on(port: u16, script: impl Into<Script>) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let state = State {

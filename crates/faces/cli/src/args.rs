@@ -13,7 +13,7 @@ pub use audit::{AuditArguments, AuditCommand};
 pub use capability::{CapabilityArguments, CapabilityCommand};
 pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
-pub use model::{ModelArguments, ModelCommand};
+pub use model::{MockArguments, ModelArguments, ModelCommand};
 pub(crate) use often::status;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};

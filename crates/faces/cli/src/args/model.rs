@@ -1,6 +1,7 @@
 //! What can be typed about models.
 
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// Arguments of `abide model`.
 #[derive(Debug, Args)]
@@ -21,4 +22,19 @@ pub enum ModelCommand {
         #[arg(value_name = "MODEL")]
         model: Option<String>,
     },
+    /// Serve a model that answers by a script, on 127.0.0.1, to test abilities without a key or a network
+    Mock(MockArguments),
+}
+
+/// Arguments of `abide model mock`.
+#[derive(Debug, Args)]
+pub struct MockArguments {
+    /// The script: a YAML list of turns, such as `- text: hello`
+    pub script: PathBuf,
+    /// The port; one that is free when none is given
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// A command to run with the model behind it; without one, the address is printed and served until Ctrl-C
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
 }

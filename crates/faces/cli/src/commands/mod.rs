@@ -20,6 +20,7 @@ mod list;
 mod logs;
 mod mcp;
 mod model;
+mod model_mock;
 mod plan;
 mod rerun;
 mod run;

@@ -1,5 +1,6 @@
 //! `abide model`: what can be asked, and whether it answers.
 
+use super::model_mock::mock;
 use crate::args::{ModelArguments, ModelCommand};
 use crate::models::{self, Named, Server, Survey, Trouble, key_source};
 use crate::runs::{SystemClock, block_on};
@@ -18,6 +19,7 @@ pub(crate) fn model(session: &mut Session<'_>, arguments: &ModelArguments) -> Re
     match &arguments.command {
         ModelCommand::List => list(session),
         ModelCommand::Test { model } => test(session, model.as_deref()),
+        ModelCommand::Mock(arguments) => mock(session, arguments),
     }
 }
 

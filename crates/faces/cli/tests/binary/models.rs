@@ -134,3 +134,22 @@ fn what_keeps_a_model_from_answering_is_said_with_what_to_do() {
     assert!(outcome.err.contains("the key was not accepted: no: •••"), "{outcome:?}");
     assert!(outcome.err.contains("it comes from the environment variable OPENAI_API_KEY"), "{outcome:?}");
 }
+
+#[test]
+fn a_scripted_model_stands_behind_a_command_and_says_what_was_not_played() {
+    let project = Project::new();
+    project.write("script.yaml", "- text: I am here.\n");
+    let abide = env!("CARGO_BIN_EXE_abide");
+    let played = project.abide(&["model", "mock", "script.yaml", "--", abide, "model", "test"]);
+    assert_eq!(played.code, Some(0), "{played:?}");
+    assert!(played.out.contains("anthropic/scripted answers: I am here."), "{played:?}");
+    let left = project.abide(&["model", "mock", "script.yaml", "--", "true"]);
+    assert_eq!(left.code, Some(1), "{left:?}");
+    assert!(left.err.contains("1 turns of the script were not asked for"), "{left:?}");
+    let failed = project.abide(&["model", "mock", "script.yaml", "--", "sh", "-c", "exit 9"]);
+    assert_eq!(failed.code, Some(9), "the command's own code comes first: {failed:?}");
+    project.write("script.yaml", "- txt: x\n");
+    let wrong = project.abide(&["model", "mock", "script.yaml"]);
+    assert_eq!(wrong.code, Some(1), "{wrong:?}");
+    assert!(wrong.err.contains("turn 1: `txt` is not known here; did you mean `text`?"), "{wrong:?}");
+}

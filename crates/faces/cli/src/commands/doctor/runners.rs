@@ -15,8 +15,8 @@ pub(super) fn runners(session: &Session<'_>) -> Vec<Check> {
                 (Outcome::Worth, format!("{word} cannot be used{whose}"), Some(why))
             }
             Some(_) => {
-                let found = format!("{word} cannot be used; only steps with `runner: {word}` need it");
-                (Outcome::Good, found, None)
+                let who = if word == default { "of agents that name no runner" } else { "that name it" };
+                (Outcome::Good, format!("{word} cannot be used; only steps {who} need it"), None)
             }
         };
         Check { what: "runner", result, found, help }
