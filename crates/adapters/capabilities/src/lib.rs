@@ -12,6 +12,7 @@ mod mcp;
 mod memory_files;
 mod noop;
 mod output;
+mod research;
 mod sandbox;
 mod test_math;
 mod test_weather;
@@ -25,6 +26,7 @@ pub use file_system::FileSystem;
 pub use mcp::{Address, LinkError, McpCapability, ServerAbout};
 pub use memory_files::MemoryFiles;
 pub use noop::Noop;
+pub use research::Research;
 pub use sandbox::{Launch, Sandbox, Take, launcher};
 pub use test_math::TestMath;
 pub use test_weather::TestWeather;
@@ -48,19 +50,36 @@ pub struct World {
     pub files: Arc<dyn SessionFiles>,
     /// What runs code, or says why it cannot.
     pub sandbox: Sandbox,
+    /// How the web may be used.
+    pub web: Web,
+}
+
+/// How tools may use the web, as the user's own configuration says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Web {
+    /// Hosts that may be fetched although they are not public.
+    pub allow_hosts: Vec<String>,
+    /// The proxy that public pages are fetched through.
+    pub proxy: Option<String>,
+    /// Where searches are sent, with `{query}` where the words go.
+    pub search_url: Option<String>,
 }
 
 /// Returns a registry with every capability that comes with abide.
 pub fn builtins(world: World) -> CapabilityRegistry {
-    let all: [Arc<dyn Capability>; 8] = [
+    let web = Arc::new(WebFetch::new().opened(&world.web));
+    let files = Arc::clone(&world.files);
+    let research = Research::new(files, Arc::clone(&world.now), Arc::clone(&web), world.web.search_url);
+    let all: [Arc<dyn Capability>; 9] = [
         Arc::new(Noop),
         Arc::new(CurrentTime::new(world.now)),
+        Arc::new(research),
         Arc::new(world.sandbox),
         Arc::new(FileSystem::new(world.files)),
         Arc::new(TestMath),
         Arc::new(TestWeather),
         Arc::new(StatelessTodoList),
-        Arc::new(WebFetch::new()),
+        web,
     ];
     let mut registry = CapabilityRegistry::default();
     for capability in all {

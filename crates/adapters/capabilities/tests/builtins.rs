@@ -1,6 +1,6 @@
 //! What holds for every built-in capability, and what their tools answer when a model calls them.
 
-use abide_capabilities::{MemoryFiles, Now, Sandbox, World, builtins};
+use abide_capabilities::{MemoryFiles, Now, Sandbox, Web, World, builtins};
 use abide_core::capability::{CapabilityId, CapabilityStatus, Conflicts, Tier};
 use abide_core::event::Timestamp;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
@@ -14,6 +14,7 @@ fn registry() -> CapabilityRegistry {
         files: Arc::new(MemoryFiles::new(Arc::clone(&now))),
         now,
         sandbox: Sandbox::unavailable("not here"),
+        web: Web::default(),
     })
 }
 
@@ -29,6 +30,8 @@ async fn call(capability: &str, tool: &str, arguments: Value) -> Result<Value, T
 
 #[test]
 fn every_builtin_says_who_it_is() {
+    let ids: Vec<String> = registry().list().iter().map(|info| info.id.to_string()).collect();
+    assert_eq!(ids, CapabilityId::BUILT_IN);
     for info in registry().list() {
         assert!(CapabilityId::BUILT_IN.contains(&info.id.as_str()), "{info:?}");
         assert!(!info.name.is_empty() && info.description.ends_with('.'), "{info:?}");

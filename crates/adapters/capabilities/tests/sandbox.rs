@@ -271,3 +271,29 @@ async fn a_sandbox_that_is_not_safe_runs_nothing() {
     let problems = registry.equip(&[Choice::of("sandbox")], "", Conflicts::Refuse).unwrap_err();
     assert!(problems[0].to_string().contains("`bwrap` is not installed"), "{problems:?}");
 }
+
+/// Whoever runs the tests, the walls are also tried by somebody without any privilege.
+#[test]
+fn the_walls_hold_for_a_user_without_privileges_too() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if !rustix::process::geteuid().is_root() || std::env::var("ABIDE_WITHOUT_SANDBOX").is_ok() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // The tests themselves, where anybody may read them.
+    let tests = folder.path().join("tests");
+    std::fs::copy(std::env::current_exe().unwrap(), &tests).unwrap();
+    std::fs::set_permissions(&tests, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--"])
+        .arg(&tests)
+        .args(["--skip", "the_walls_hold_for_a_user_without_privileges_too"])
+        .env("HOME", folder.path())
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!said.contains(" 0 passed"), "{said}");
+}

@@ -1,6 +1,6 @@
 //! `web_fetch` against servers on loopback that behave, misbehave, and try to lead it inside.
 
-use abide_capabilities::{Lookup, WebFetch};
+use abide_capabilities::{Lookup, Web, WebFetch};
 use abide_core::capability::Conflicts;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
 use abide_engine::port::{SessionId, Stopper, ToolContext, ToolError};
@@ -111,6 +111,10 @@ fn names(list: &[(&str, &[&str])]) -> (Lookup, Arc<AtomicUsize>) {
 }
 
 fn equipment(capability: WebFetch, configuration: Value) -> Equipment {
+    // What an agent is allowed, the user allows.
+    let hosts = configuration["allow_hosts"].as_array().cloned().unwrap_or_default();
+    let allow_hosts = hosts.iter().filter_map(|host| host.as_str().map(str::to_owned)).collect();
+    let capability = capability.opened(&Web { allow_hosts, ..Web::default() });
     let mut registry = CapabilityRegistry::default();
     registry.register(Arc::new(capability)).unwrap();
     let choice = Choice { id: "web_fetch".to_owned(), configuration: Some(configuration) };
@@ -419,4 +423,82 @@ async fn a_fetch_that_is_stopped_ends_at_once() {
     });
     assert_eq!(ended, Err(ToolError::Cancelled));
     assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn an_agent_may_have_fewer_of_the_hosts_that_the_user_allows_and_never_more() {
+    let equip = |allowed: &[&str], wanted: Value| {
+        let allow_hosts = allowed.iter().map(|host| (*host).to_owned()).collect();
+        let mut registry = CapabilityRegistry::default();
+        registry.register(Arc::new(WebFetch::new().opened(&Web { allow_hosts, ..Web::default() }))).unwrap();
+        let configuration = Some(json!({ "allow_hosts": wanted }));
+        let choice = Choice { id: "web_fetch".to_owned(), configuration };
+        registry.equip(&[choice], "", Conflicts::Refuse).map_err(|problems| problems[0].to_string())
+    };
+    for (allowed, wanted) in [
+        (&[][..], json!(["169.254.169.254"])),
+        (&["wiki.internal:8080"][..], json!(["wiki.internal"])),
+        (&["wiki.internal:8080"][..], json!(["wiki.internal:80"])),
+    ] {
+        let refused = equip(allowed, wanted).unwrap_err();
+        assert!(refused.contains("an agent may only have fewer"), "{refused}");
+    }
+    assert!(equip(&["wiki.internal"], json!(["wiki.internal:8080"])).is_ok());
+    let narrowed = equip(&["127.0.0.1"], json!([])).unwrap();
+    let refused = call(&narrowed, json!({ "url": "http://127.0.0.1:1/" })).await.unwrap_err();
+    assert!(matches!(refused, ToolError::Refused(_)), "{refused}");
+}
+
+#[tokio::test]
+async fn through_a_proxy_what_leads_inside_is_still_refused() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = format!("http://{}", listener.local_addr().unwrap());
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&heard);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut buffer = vec![0; 4096];
+            let read = stream.read(&mut buffer).await.unwrap_or(0);
+            let line = String::from_utf8_lossy(&buffer[..read]).lines().next().unwrap_or_default().to_owned();
+            let answer: &[u8] = if line.contains("hop.example") {
+                b"HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            } else {
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\nConnection: close\r\n\r\nseen"
+            };
+            into.lock().unwrap().push(line);
+            let _ = stream.write_all(answer).await;
+        }
+    });
+    let lookup: Lookup = Arc::new(|name| {
+        Box::pin(async move {
+            match name.as_str() {
+                "inside.example" => Ok(vec!["10.1.2.3".parse().unwrap()]),
+                "public.example" | "hop.example" => Ok(vec!["93.184.216.34".parse().unwrap()]),
+                _ => Err(std::io::Error::other("no such name")),
+            }
+        })
+    });
+    let web = WebFetch::with_lookup(lookup).opened(&Web { proxy: Some(proxy), ..Web::default() });
+    let mut registry = CapabilityRegistry::default();
+    registry.register(Arc::new(web)).unwrap();
+    let web = registry.equip(&[Choice::of("web_fetch")], "", Conflicts::Refuse).unwrap();
+    let page = call(&web, json!({ "url": "http://public.example/a" })).await.unwrap();
+    assert_eq!(page["content"], "seen");
+    // A name that only the proxy knows is the proxy's to guard.
+    assert_eq!(call(&web, json!({ "url": "http://unknown.example/" })).await.unwrap()["content"], "seen");
+    let told = heard.lock().unwrap().clone();
+    assert_eq!(told, ["GET http://public.example/a HTTP/1.1", "GET http://unknown.example/ HTTP/1.1"]);
+    for url in
+        ["http://inside.example/", "http://127.0.0.1/", "http://169.254.169.254/", "http://hop.example/"]
+    {
+        let refused = call(&web, json!({ "url": url })).await.unwrap_err();
+        assert!(matches!(refused, ToolError::Refused(_)), "{url}: {refused}");
+    }
+    let asked = heard.lock().unwrap().clone();
+    assert_eq!(
+        asked[2..],
+        ["GET http://hop.example/ HTTP/1.1"],
+        "nothing that leads inside reaches the proxy"
+    );
 }

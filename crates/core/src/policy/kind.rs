@@ -246,14 +246,14 @@ const CODEX: Names = &[
 ];
 
 const OUR_LOOP: Names = &[
-    (ToolKind::Read, &["read", "read_file", "stat_file", "get_current_time"]),
-    (ToolKind::Search, &["glob", "grep", "list", "list_directory", "grep_files"]),
+    (ToolKind::Read, &["read", "read_file", "stat_file", "get_current_time", "research_read"]),
+    (ToolKind::Search, &["glob", "grep", "list", "list_directory", "grep_files", "research_search"]),
     (ToolKind::Edit, &["write", "edit", "write_file", "delete_file", "apply_patch"]),
     (ToolKind::Execute, &["bash", "execute_code"]),
-    (ToolKind::Network, &["web_fetch"]),
+    (ToolKind::Network, &["web_fetch", "research_add_source", "research_web_search"]),
     (ToolKind::Agent, &["task", "skill"]),
     (ToolKind::AskUser, &["ask_user"]),
-    (ToolKind::Plan, &["write_todos", "update_plan"]),
+    (ToolKind::Plan, &["write_todos", "update_plan", "research_add_note"]),
     (ToolKind::Batch, &["batch"]),
 ];
 

@@ -5,10 +5,10 @@ use crate::runs::{SystemClock, log_file};
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_capabilities::{
-    Address, Check, Ground, McpCapability, MemoryFiles, Now, Sandbox, ServerAbout, UserCapability, World,
-    builtins, launcher,
+    Address, Check, Ground, McpCapability, MemoryFiles, Now, Sandbox, ServerAbout, UserCapability, Web,
+    World, builtins, launcher,
 };
-use abide_catalog::{BundleEntry, Origin, Trust, TrustKind, bundle_digest, digest};
+use abide_catalog::{BundleEntry, Configuration, Origin, Place, Trust, TrustKind, bundle_digest, digest};
 use abide_core::capability::{CapabilityId, Risk, Tier};
 use abide_core::definition::{Given, Reached, ServerSettings};
 use abide_core::diagnostic::{Code, Diagnostic};
@@ -74,30 +74,139 @@ pub(crate) async fn capabilities(
 ) -> Capabilities {
     let process = Arc::new(LocalProcess::new().only_parent());
     let sandbox = Sandbox::probe(launcher(Arc::clone(&process))).await;
-    let registry = builtins(World { now: now(), files, sandbox });
-    let mut found = Capabilities { registry, sources: Vec::new(), broken: Vec::new() };
-    let trust = Trust::of(&session.place);
-    for entry in session.catalog().bundles().into_iter().filter(|entry| entry.shadowed_by.is_none()) {
-        let (id, shown) = (entry.id.to_string(), entry.shown.to_string());
-        let Some(bundle) = entry.bundle.clone() else {
-            let first = entry.problems.iter().find(|problem| problem.is_error());
-            let why = first.map_or_else(|| "it cannot be read".to_owned(), |first| first.message.clone());
-            found.broken.push(Broken { id, shown, why });
-            continue;
-        };
-        let ground = Ground {
-            folder: entry.path.parent().map_or_else(|| entry.root.clone(), Into::into),
-            root: entry.root.clone(),
-            launch: launcher(Arc::clone(&process)),
-            check: check(&entry, trust.clone()),
-        };
-        match found.registry.register(Arc::new(UserCapability::new(bundle, ground))) {
-            Ok(()) => found.sources.push(Source { id, shown, origin: entry.origin }),
-            Err(error) => found.broken.push(Broken { id, shown, why: error.to_string() }),
+    let further = Further::of(session, process);
+    let registry = builtins(World { now: now(), files, sandbox, web: further.web() });
+    further.added_to(registry, reach).await
+}
+
+/// The capabilities that did not come with abide, as they are written down here: nothing of them runs yet.
+pub(crate) struct Further {
+    place: Place,
+    configuration: Configuration,
+    bundles: Vec<BundleEntry>,
+    workspace: LocalWorkspace,
+    process: Arc<LocalProcess>,
+}
+
+impl Further {
+    /// Looks at what is written down.
+    pub(crate) fn of(session: &Session<'_>, process: Arc<LocalProcess>) -> Self {
+        Self {
+            place: session.place.clone(),
+            configuration: session.configuration(),
+            bundles: session.catalog().bundles(),
+            workspace: LocalWorkspace::new(session, Arc::clone(&process)),
+            process,
         }
     }
-    servers(session, &process, reach, &mut found).await;
-    found
+
+    /// Returns what the user says about the web.
+    pub(crate) fn web(&self) -> Web {
+        let web = self.configuration.config.web.clone();
+        let mut allow_hosts: Vec<String> = web.allow_hosts.iter().map(|host| host.value.clone()).collect();
+        let search_url = web.search_url.map(|url| url.value);
+        // Whoever names a search engine means to reach it.
+        let searched = search_url.as_deref().and_then(|url| url.split("//").nth(1)?.split(['/', '?']).next());
+        allow_hosts.extend(searched.map(str::to_owned));
+        Web { allow_hosts, proxy: web.proxy.map(|proxy| proxy.value), search_url }
+    }
+
+    /// Adds them to others.
+    pub(crate) async fn added_to(self, registry: CapabilityRegistry, reach: Reach<'_>) -> Capabilities {
+        let mut found = Capabilities { registry, sources: Vec::new(), broken: Vec::new() };
+        let trust = Trust::of(&self.place);
+        for entry in self.bundles.iter().filter(|entry| entry.shadowed_by.is_none()) {
+            let (id, shown) = (entry.id.to_string(), entry.shown.to_string());
+            let Some(bundle) = entry.bundle.clone() else {
+                let first = entry.problems.iter().find(|problem| problem.is_error());
+                let why = first.map_or_else(|| "it cannot be read".to_owned(), |first| first.message.clone());
+                found.broken.push(Broken { id, shown, why });
+                continue;
+            };
+            let ground = Ground {
+                folder: entry.path.parent().map_or_else(|| entry.root.clone(), Into::into),
+                root: entry.root.clone(),
+                launch: launcher(Arc::clone(&self.process)),
+                check: check(entry, trust.clone()),
+            };
+            match found.registry.register(Arc::new(UserCapability::new(bundle, ground))) {
+                Ok(()) => found.sources.push(Source { id, shown, origin: entry.origin }),
+                Err(error) => found.broken.push(Broken { id, shown, why: error.to_string() }),
+            }
+        }
+        self.servers(reach, &mut found).await;
+        found
+    }
+
+    /// Connects the MCP servers of the configuration, all at the same time.
+    async fn servers(&self, reach: Reach<'_>, found: &mut Capabilities) {
+        let mut connecting = tokio::task::JoinSet::new();
+        let mut capabilities: Vec<(usize, McpCapability)> = Vec::new();
+        let all = &self.configuration.config.capabilities;
+        for (index, (id, settings)) in all.iter().enumerate() {
+            let about = server_about(id.value.clone(), settings);
+            let wanted = match reach {
+                Reach::All => true,
+                Reach::Only(ids) => ids.contains(&id.as_str()),
+            };
+            let ready = if !wanted {
+                Err("it was not asked for".to_owned())
+            } else if let Err(why) = server_check(&self.place, id.as_str(), settings) {
+                Err(why)
+            } else {
+                self.address(settings).await
+            };
+            match ready {
+                Ok(address) => {
+                    connecting.spawn(async move { (index, McpCapability::connect(about, address).await) });
+                }
+                Err(why) => capabilities.push((index, McpCapability::unavailable(about, why))),
+            }
+        }
+        while let Some(connected) = connecting.join_next().await {
+            // Invariant: a task that panicked has shown its panic, and its capability is simply missing.
+            capabilities.extend(connected.ok());
+        }
+        capabilities.sort_by_key(|(index, _)| *index);
+        for (index, capability) in capabilities {
+            let (id, settings) = &all[index];
+            let (id, origin) =
+                (id.to_string(), if settings.of_project { Origin::Project } else { Origin::Global });
+            let shown = "config.yaml".to_owned();
+            match found.registry.register(Arc::new(capability)) {
+                Ok(()) => found.sources.push(Source { id, shown, origin }),
+                Err(error) => found.broken.push(Broken { id, shown, why: error.to_string() }),
+            }
+        }
+    }
+
+    /// Works out where a server is, with its secrets in place.
+    async fn address(&self, settings: &ServerSettings) -> Result<Address, String> {
+        let mut pairs = Vec::new();
+        let (Reached::Command { env: given, .. } | Reached::Url { headers: given, .. }) = &settings.reached;
+        for (name, value) in given {
+            let value = match &value.value {
+                Given::Text(text) => text.clone(),
+                Given::Secret(secret) => {
+                    let known =
+                        self.configuration.config.secrets.iter().find(|(name, _)| name.as_str() == secret);
+                    let (_, source) = known.ok_or_else(|| format!("the secret `{secret}` has no source"))?;
+                    let read =
+                        self.workspace.secret_from(&format!("the secret `{secret}`"), &source.value).await;
+                    read.map_err(|error| error.to_string())?
+                }
+            };
+            pairs.push((name.value.clone(), value));
+        }
+        Ok(match &settings.reached {
+            Reached::Command { words, .. } => Address::Command {
+                words: words.iter().map(|word| word.value.clone()).collect(),
+                variables: pairs,
+                folder: self.place.root(),
+            },
+            Reached::Url { url, .. } => Address::Url { url: url.value.clone(), headers: pairs },
+        })
+    }
 }
 
 /// Which MCP servers are started or reached: each takes a moment, and some of them a long one.
@@ -107,55 +216,6 @@ pub(crate) enum Reach<'a> {
     All,
     /// The ones with these ids; the others are there and unavailable.
     Only(&'a [&'a str]),
-}
-
-/// Connects the MCP servers of the configuration, all at the same time.
-async fn servers(
-    session: &Session<'_>,
-    process: &Arc<LocalProcess>,
-    reach: Reach<'_>,
-    found: &mut Capabilities,
-) {
-    let configuration = session.configuration();
-    let workspace = LocalWorkspace::new(session, Arc::clone(process));
-    let mut connecting = tokio::task::JoinSet::new();
-    let mut capabilities: Vec<(usize, McpCapability)> = Vec::new();
-    let all = &configuration.config.capabilities;
-    for (index, (id, settings)) in all.iter().enumerate() {
-        let about = server_about(id.value.clone(), settings);
-        let wanted = match reach {
-            Reach::All => true,
-            Reach::Only(ids) => ids.contains(&id.as_str()),
-        };
-        let ready = if !wanted {
-            Err("it was not asked for".to_owned())
-        } else if let Err(why) = server_check(session, id.as_str(), settings) {
-            Err(why)
-        } else {
-            address(session, &workspace, settings).await
-        };
-        match ready {
-            Ok(address) => {
-                connecting.spawn(async move { (index, McpCapability::connect(about, address).await) });
-            }
-            Err(why) => capabilities.push((index, McpCapability::unavailable(about, why))),
-        }
-    }
-    while let Some(connected) = connecting.join_next().await {
-        // Invariant: a task that panicked has shown its panic, and its capability is simply missing.
-        capabilities.extend(connected.ok());
-    }
-    capabilities.sort_by_key(|(index, _)| *index);
-    for (index, capability) in capabilities {
-        let (id, settings) = &all[index];
-        let (id, origin) =
-            (id.to_string(), if settings.of_project { Origin::Project } else { Origin::Global });
-        let shown = "config.yaml".to_owned();
-        match found.registry.register(Arc::new(capability)) {
-            Ok(()) => found.sources.push(Source { id, shown, origin }),
-            Err(error) => found.broken.push(Broken { id, shown, why: error.to_string() }),
-        }
-    }
 }
 
 fn server_about(id: CapabilityId, settings: &ServerSettings) -> ServerAbout {
@@ -179,53 +239,22 @@ fn server_about(id: CapabilityId, settings: &ServerSettings) -> ServerAbout {
 }
 
 /// Returns how a server of the project's configuration is named in the user's trust, and the digest of what it says.
-pub(crate) fn server_trust(session: &Session<'_>, id: &str, settings: &ServerSettings) -> (String, String) {
-    let at = format!("{}#{id}", session.place.root().display());
+pub(crate) fn server_trust(place: &Place, id: &str, settings: &ServerSettings) -> (String, String) {
+    let at = format!("{}#{id}", place.root().display());
     (at, digest([settings.trusted_text().as_bytes()]))
 }
 
-fn server_check(session: &Session<'_>, id: &str, settings: &ServerSettings) -> Result<(), String> {
+fn server_check(place: &Place, id: &str, settings: &ServerSettings) -> Result<(), String> {
     if !settings.of_project {
         return Ok(());
     }
-    let (at, digest) = server_trust(session, id, settings);
-    if Trust::of(&session.place).is_some_and(|trust| trust.holds(TrustKind::Server, &at, &digest)) {
+    let (at, digest) = server_trust(place, id, settings);
+    if Trust::of(place).is_some_and(|trust| trust.holds(TrustKind::Server, &at, &digest)) {
         return Ok(());
     }
     Err(format!(
         "it is the project's, and runs or sends what the project says: look at its configuration, then run `abide capability trust {id}`"
     ))
-}
-
-/// Works out where a server is, with its secrets in place.
-async fn address(
-    session: &Session<'_>,
-    workspace: &LocalWorkspace,
-    settings: &ServerSettings,
-) -> Result<Address, String> {
-    let configuration = session.configuration();
-    let mut pairs = Vec::new();
-    let (Reached::Command { env: given, .. } | Reached::Url { headers: given, .. }) = &settings.reached;
-    for (name, value) in given {
-        let value = match &value.value {
-            Given::Text(text) => text.clone(),
-            Given::Secret(secret) => {
-                let known = configuration.config.secrets.iter().find(|(name, _)| name.as_str() == secret);
-                let (_, source) = known.ok_or_else(|| format!("the secret `{secret}` has no source"))?;
-                let read = workspace.secret_from(&format!("the secret `{secret}`"), &source.value).await;
-                read.map_err(|error| error.to_string())?
-            }
-        };
-        pairs.push((name.value.clone(), value));
-    }
-    Ok(match &settings.reached {
-        Reached::Command { words, .. } => Address::Command {
-            words: words.iter().map(|word| word.value.clone()).collect(),
-            variables: pairs,
-            folder: session.place.root(),
-        },
-        Reached::Url { url, .. } => Address::Url { url: url.value.clone(), headers: pairs },
-    })
 }
 
 /// Makes what is asked before each call: a project's files run only as they were when the user trusted them.
@@ -254,7 +283,7 @@ fn check(entry: &BundleEntry, trust: Option<Trust>) -> Check {
 /// Returns the capabilities that come with abide, for those who only look at their names.
 pub(crate) fn offered_here() -> CapabilityRegistry {
     let sandbox = Sandbox::unavailable("it was not tried");
-    builtins(World { now: now(), files: in_memory(), sandbox })
+    builtins(World { now: now(), files: in_memory(), sandbox, web: Web::default() })
 }
 
 /// Returns what is wrong with capability files that only shows when they are put together, for `abide validate`.

@@ -218,3 +218,35 @@ fn a_cancel_in_the_middle_of_a_turn_ends_its_commands_within_a_second() {
     assert_ne!(driver.wait().unwrap().code(), Some(0));
     assert_eq!(project.requests().len(), 1);
 }
+
+#[test]
+fn an_agent_calls_the_tools_of_capabilities_that_users_wrote() {
+    let project = Project::new(vec![
+        Turn::calls([
+            ToolCall::new("shout", json!({ "text": "hi; touch evil" })),
+            ToolCall::new("whisper", json!({})),
+        ]),
+        Turn::text("done"),
+    ]);
+    project.write(
+        ".abide/abilities/shout.yaml",
+        "description: Shouts\nsteps:\n  - { id: work, agent: crier, prompt: Shout, tools: [shout] }\n",
+    );
+    project
+        .write(".abide/agents/crier.md", "---\ncapabilities: [shouting: { mark: '?' }]\n---\nYou shout.\n");
+    // The user's own: nothing needs to be trusted.
+    project.write(
+        ".config/abide/capabilities/shouting.yaml",
+        "description: Shouts\nsystem_prompt: Shout with `shout`.\nconfiguration: { properties: { mark: { type: string, default: '!' } } }\ntools:\n  - name: shout\n    description: Says it loudly\n    arguments: { properties: { text: { type: string } }, required: [text] }\n    run: printf '%s%s' {{arguments.text}} \"{{configuration.mark}}\" | tr a-z A-Z\n    risk: low\n  - { name: whisper, description: Says it softly, run: echo, risk: low }\n",
+    );
+    let output = project.agreed(&["run", "shout"]);
+    let talk =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{talk}");
+    let requests = project.requests();
+    let tools: Vec<&str> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools, ["shout"], "what the step grants, and nothing else");
+    let last = told(&requests[1]);
+    assert!(last.contains("HI; TOUCH EVIL?") && last.contains("there is no tool `whisper`"), "{last}");
+    assert!(!project.path().join("evil").exists());
+}

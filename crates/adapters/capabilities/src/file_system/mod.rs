@@ -6,6 +6,8 @@
 pub(crate) mod search;
 mod tools;
 
+pub(crate) use tools::told;
+
 use abide_core::capability::CapabilityId;
 use abide_engine::port::{Capability, Quota, SessionFiles, Tool};
 use serde_json::{Value, json};

@@ -84,7 +84,8 @@ fn parse(path: &str) -> Result<FilePath, ToolError> {
     FilePath::parse(path).map_err(|error| ToolError::Refused(format!("{path:?}: {error}")))
 }
 
-fn told(error: FilesError) -> ToolError {
+/// Returns what a model is told about what cannot be done with files.
+pub(crate) fn told(error: FilesError) -> ToolError {
     match error {
         FilesError::Unreachable(detail) => ToolError::Internal(detail),
         FilesError::Full(_) | FilesError::Readonly(_) | FilesError::Root => {

@@ -2,14 +2,18 @@
 //!
 //! Names are resolved by our own resolver at the moment of connecting, and what it returns is what is connected to: a
 //! name that changes between a check and its use has no such moment. Redirects are followed here and not by the
-//! client, so that every hop passes the same check. No proxy is used: it would resolve names for us.
+//! client, so that every hop passes the same check.
+//!
+//! No proxy is used unless the user names one, and none of the environment: a proxy resolves names for us. Through one, what
+//! a name means here is checked before each hop as far as this machine can resolve it; what it means to the proxy is the
+//! proxy's to guard.
 
 use super::address::is_public;
 use super::target::{self, AllowedHost, Trust};
 use abide_engine::port::{Later, ToolError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT, HeaderMap, LOCATION};
-use reqwest::{Client, Method, Response, redirect};
+use reqwest::{Client, ClientBuilder, Method, Proxy, Response, redirect};
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -48,6 +52,7 @@ pub(super) struct Fetcher {
     pub(super) bounds: Bounds,
     pub(super) allowed: Vec<AllowedHost>,
     lookup: Lookup,
+    proxy: Option<String>,
     // Two, so that no connection to an allowed host is ever used for another one.
     public: OnceLock<Result<Client, String>>,
     trusted: OnceLock<Result<Client, String>>,
@@ -82,8 +87,29 @@ pub(super) enum BodyEnd {
 }
 
 impl Fetcher {
-    pub(super) fn new(bounds: Bounds, allowed: Vec<AllowedHost>, lookup: Lookup) -> Self {
-        Self { bounds, allowed, lookup, public: OnceLock::new(), trusted: OnceLock::new() }
+    pub(super) fn new(
+        bounds: Bounds,
+        allowed: Vec<AllowedHost>,
+        lookup: Lookup,
+        proxy: Option<String>,
+    ) -> Self {
+        Self { bounds, allowed, lookup, proxy, public: OnceLock::new(), trusted: OnceLock::new() }
+    }
+
+    pub(super) fn proxy(&self) -> Option<String> {
+        self.proxy.clone()
+    }
+
+    /// Refuses a name that leads inside as far as this machine can tell, before a proxy is asked for it.
+    async fn looked_up(&self, url: &Url) -> Result<(), ToolError> {
+        let Some(url::Host::Domain(name)) = url.host() else { return Ok(()) };
+        match (self.lookup)(name.to_owned()).await {
+            Ok(found) if !found.iter().copied().all(is_public) => {
+                Err(ToolError::Refused(target::not_public(name)))
+            }
+            // Behind a proxy many machines resolve no public names at all.
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn lookup(&self) -> Lookup {
@@ -109,6 +135,9 @@ impl Fetcher {
     async fn respond(&self, mut url: Url, method: &Method) -> Result<(Url, Response), ToolError> {
         for _ in 0..=self.bounds.hops {
             let trust = target::check(&url, &self.allowed).map_err(ToolError::Refused)?;
+            if trust == Trust::Public && self.proxy.is_some() {
+                self.looked_up(&url).await?;
+            }
             let request = self
                 .client(trust)?
                 .request(method.clone(), url.clone())
@@ -162,7 +191,14 @@ impl Fetcher {
 
     fn client(&self, trust: Trust) -> Result<&Client, ToolError> {
         let made = match trust {
-            Trust::Public => self.public.get_or_init(|| client(Guarded { lookup: self.lookup(), trust })),
+            Trust::Public => self.public.get_or_init(|| match &self.proxy {
+                // The resolver would look the proxy itself up, which may well be inside.
+                Some(proxy) => {
+                    let proxy = Proxy::all(proxy).map_err(|error| format!("the proxy: {error}"))?;
+                    made(Client::builder().no_proxy().proxy(proxy))
+                }
+                None => client(Guarded { lookup: self.lookup(), trust }),
+            }),
             Trust::Allowed => self.trusted.get_or_init(|| client(Guarded { lookup: self.lookup(), trust })),
         };
         made.as_ref().map_err(|error| ToolError::Internal(error.clone()))
@@ -170,11 +206,13 @@ impl Fetcher {
 }
 
 fn client(resolver: Guarded) -> Result<Client, String> {
+    made(Client::builder().dns_resolver(Arc::new(resolver)).no_proxy())
+}
+
+fn made(builder: ClientBuilder) -> Result<Client, String> {
     // Whoever was first has installed the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
-        .dns_resolver(Arc::new(resolver))
-        .no_proxy()
+    builder
         .redirect(redirect::Policy::none())
         .referer(false)
         .pool_max_idle_per_host(2)

@@ -9,8 +9,9 @@ mod target;
 
 pub use fetch::Lookup;
 
+use crate::Web;
 use crate::function::{About, fit, tool};
-use abide_core::capability::{CapabilityId, Risk};
+use abide_core::capability::{CapabilityId, CapabilityStatus, Risk};
 use abide_core::policy::ToolKind;
 use abide_engine::port::{Beside, Capability, Tool, ToolContext, ToolError, ToolOutput};
 use content::{ContentType, Form};
@@ -34,6 +35,18 @@ const LONGEST_CONVERSION: Duration = Duration::from_secs(10);
 /// Fetches pages of the public web.
 pub struct WebFetch {
     fetcher: Arc<Fetcher>,
+    /// Why it cannot be used, if what the user says about the web cannot be.
+    trouble: Option<String>,
+}
+
+/// A page that was fetched.
+pub(crate) struct Page {
+    /// Where it came from, after all redirects.
+    pub(crate) url: String,
+    /// Its text; that of an HTML page as Markdown.
+    pub(crate) text: String,
+    /// What it calls itself.
+    pub(crate) title: Option<String>,
 }
 
 impl WebFetch {
@@ -50,7 +63,44 @@ impl WebFetch {
             bytes: BYTES,
             hops: 10,
         };
-        Self { fetcher: Arc::new(Fetcher::new(bounds, Vec::new(), lookup)) }
+        Self { fetcher: Arc::new(Fetcher::new(bounds, Vec::new(), lookup, None)), trouble: None }
+    }
+
+    /// Returns the same as the user wants it: with hosts that are allowed, and through a proxy.
+    #[must_use]
+    pub fn opened(self, web: &Web) -> Self {
+        let mut allowed = self.fetcher.allowed.clone();
+        let mut trouble = None;
+        for host in &web.allow_hosts {
+            match AllowedHost::parse(host) {
+                Ok(host) => allowed.push(host),
+                Err(why) => trouble = Some(format!("`web.allow_hosts`: {why}")),
+            }
+        }
+        let (bounds, lookup) = (self.fetcher.bounds.clone(), self.fetcher.lookup());
+        Self { fetcher: Arc::new(Fetcher::new(bounds, allowed, lookup, web.proxy.clone())), trouble }
+    }
+
+    /// Fetches a page to read it: its text, if it is one and there is one.
+    pub(crate) async fn page(&self, url: &str) -> Result<Page, ToolError> {
+        let url = target::parse(url).map_err(ToolError::Failed)?;
+        let wants = |headers: &HeaderMap| ContentType::of(headers).is_none_or(|kind| kind.is_text());
+        let received = self.fetcher.fetch(url, Method::GET, wants).await?;
+        if received.status >= 400 {
+            return Err(ToolError::Failed(format!("the server answers with status {}", received.status)));
+        }
+        let content_type = ContentType::of(&received.headers);
+        let Some(body) = received.body else {
+            return Err(ToolError::Failed(binary(content_type.as_ref())));
+        };
+        if content_type.is_none() && !content::looks_like_text(&body.bytes) {
+            return Err(ToolError::Failed(binary(None)));
+        }
+        let from = received.url.to_string();
+        let (text, _) = read(body, content_type, Some(Form::Markdown), received.url).await?;
+        let heading = text.lines().find_map(|line| line.strip_prefix("# "));
+        let title = heading.map(|title| title.trim().chars().take(300).collect());
+        Ok(Page { url: from, text, title })
     }
 }
 
@@ -90,6 +140,13 @@ impl Capability for WebFetch {
 
     fn description(&self) -> &'static str {
         "Fetch content from URLs and convert HTML responses to markdown or plain text."
+    }
+
+    fn status(&self) -> CapabilityStatus {
+        match &self.trouble {
+            Some(why) => CapabilityStatus::Unavailable { why: why.clone() },
+            None => CapabilityStatus::Available,
+        }
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -152,7 +209,7 @@ impl Capability for WebFetch {
                     "type": "array",
                     "maxItems": 100,
                     "items": { "type": "string", "minLength": 1, "maxLength": 300 },
-                    "description": "Hosts that may be fetched although they are not public: `name` or `name:port`."
+                    "description": "Of the hosts in `web.allow_hosts` of your configuration, those that this agent may fetch."
                 },
                 "first_byte_ms": {
                     "type": "integer", "minimum": 1, "maximum": 60_000, "default": 1000,
@@ -183,11 +240,22 @@ impl Capability for WebFetch {
         if let Some(bytes) = number("max_bytes").and_then(|bytes| usize::try_from(bytes).ok()) {
             bounds.bytes = bytes;
         }
+        // An agent may be anybody's, such as a project's: it can have fewer of the hosts that the user allows, never more.
         let mut allowed = self.fetcher.allowed.clone();
-        for host in configuration.get("allow_hosts").and_then(Value::as_array).into_iter().flatten() {
-            allowed.push(AllowedHost::parse(host.as_str().unwrap_or_default())?);
+        if let Some(hosts) = configuration.get("allow_hosts").and_then(Value::as_array) {
+            allowed.clear();
+            for host in hosts.iter().filter_map(Value::as_str) {
+                let wanted = AllowedHost::parse(host)?;
+                if !self.fetcher.allowed.iter().any(|known| known.covers(&wanted)) {
+                    return Err(format!(
+                        "`{host}` is not among `web.allow_hosts` of your own configuration, and an agent may only have fewer"
+                    ));
+                }
+                allowed.push(wanted);
+            }
         }
-        Ok(Arc::new(Self { fetcher: Arc::new(Fetcher::new(bounds, allowed, self.fetcher.lookup())) }))
+        let fetcher = Fetcher::new(bounds, allowed, self.fetcher.lookup(), self.fetcher.proxy());
+        Ok(Arc::new(Self { fetcher: Arc::new(fetcher), trouble: self.trouble.clone() }))
     }
 }
 

@@ -28,6 +28,11 @@ impl AllowedHost {
         Ok(Self { host, port })
     }
 
+    /// Tells whether everything that another one allows is allowed by this one, too.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        self.host == other.host && (self.port.is_none() || self.port == other.port)
+    }
+
     fn is(&self, url: &Url) -> bool {
         url.host().is_some_and(|host| host.to_owned() == self.host)
             && self.port.is_none_or(|port| url.port_or_known_default() == Some(port))

@@ -2,6 +2,7 @@
 
 use super::rules::{Disk, ProfileRules};
 use crate::Surroundings;
+use crate::capabilities::{Further, Reach};
 use crate::gate::{self, gate};
 use crate::models::{self, Openable};
 use crate::runs::{self, SystemClock};
@@ -188,7 +189,11 @@ impl Here {
         } else {
             Sandbox::unavailable("nobody asked for it")
         };
-        let mut registry = builtins(World { now, files: Arc::new(files), sandbox });
+        let further = self.quietly(|session| Further::of(session, Arc::clone(&self.process)));
+        let registry = builtins(World { now, files: Arc::new(files), sandbox, web: further.web() });
+        let ids = profile.capabilities.iter().map(|one| one.id.split('@').next().unwrap_or_default());
+        let ids: Vec<&str> = ids.collect();
+        let mut registry = further.added_to(registry, Reach::Only(&ids)).await.registry;
         let root = wanted.task.map_or_else(|| self.place.root(), |task| task.folder.clone());
         let workspace = Workspace::new(root, launch, wanted.mark.clone(), without);
         registry.register(Arc::new(workspace)).map_err(|error| error.to_string())?;

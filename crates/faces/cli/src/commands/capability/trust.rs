@@ -112,7 +112,7 @@ fn bundle(entry: &BundleEntry) -> Result<Thing, Failure> {
 }
 
 fn server(session: &Session<'_>, id: &str, settings: &ServerSettings) -> Thing {
-    let (at, digest) = server_trust(session, id, settings);
+    let (at, digest) = server_trust(&session.place, id, settings);
     let mut runs = String::new();
     // Writing to a string cannot fail.
     for line in settings.trusted_text().lines() {
