@@ -3,7 +3,7 @@
 //! To look at a thousand files takes longer than everything else that a hook does. A process that is there anyway can do
 //! it before a hook asks, as long as hooks ask.
 
-use super::{Compiled, Index, current, sources, sources_file};
+use super::{Compiled, Index, current, sources_file};
 use crate::Gate;
 use crate::files::{self, GateError};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
@@ -14,14 +14,12 @@ use std::time::{Duration, SystemTime};
 
 /// How long a keeper takes what it looked at for unchanged: less than it pauses between two looks.
 const SETTLED: Duration = Duration::from_millis(200);
-/// From how many files on an index is kept: a hook looks at fewer in no time.
-pub(super) const WORTH_KEEPING: usize = 48;
 
 impl Gate {
     /// Looks whether the index of a project still holds, and compiles it anew if not, so that hooks need not.
     ///
     /// Done often enough, hooks find that somebody looked less than a second ago. Returns whether there is anything to keep:
-    /// what hooks can look at in no time, or have not asked for yet, is left to them.
+    /// what hooks have not asked for yet is left to them.
     pub fn keep_index(
         &self,
         root: &Path,
@@ -30,8 +28,7 @@ impl Gate {
         compile: impl FnOnce(Option<&Index>) -> Compiled,
     ) -> Result<bool, GateError> {
         let path = self.index_file(root);
-        let sources = files::read_bytes(&sources_file(&path))?;
-        if sources.is_none_or(|(sources, _)| sources::count(&sources) < WORTH_KEEPING) {
+        if files::read_bytes(&sources_file(&path))?.is_none() {
             return Ok(false);
         }
         if current(&path, version, now, SETTLED).is_none() {

@@ -13,6 +13,8 @@ use std::time::SystemTime;
 
 /// What the file begins with.
 const FORM: &[u8] = b"abide sources 4\n";
+/// What says where a repository begins.
+const GIT: &[u8] = b".git";
 /// How coarse the times of files are at most, in nanoseconds.
 const COARSE: i128 = 20_000_000;
 
@@ -26,6 +28,8 @@ const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 type Stamp = [u8; 40];
 /// There was none.
 const ABSENT: Stamp = [0; 40];
+/// There was one, and nothing else counts: every command of git changes the folder that says where a repository begins.
+const PRESENT: Stamp = [1; 40];
 /// One that could have changed again while it was read, which no clock would tell; no file has such a stamp.
 const DOUBTFUL: Stamp = [0xff; 40];
 
@@ -38,7 +42,7 @@ pub(super) fn pack(written: &str, sources: &[PathBuf], read_since: SystemTime) -
             (Some(folder), Some(name)) => (folder, name.as_bytes()),
             _ => (Path::new("/"), path.as_os_str().as_bytes()),
         };
-        let seen = stat(path.as_path()).map_or(ABSENT, |found| first_stamp(&found, read_since));
+        let seen = stat(path.as_path()).map_or(ABSENT, |found| first_stamp(name, &found, read_since));
         folders.entry(folder).or_default().push((name, seen));
     }
     let mut out = Packer(FORM.to_vec());
@@ -58,20 +62,6 @@ pub(super) fn are_unchanged(bytes: &[u8], written: &str) -> bool {
     unchanged(bytes, written).unwrap_or(false)
 }
 
-/// Returns how many files and folders an index was compiled from.
-pub(super) fn count(bytes: &[u8]) -> usize {
-    let mut count = 0;
-    let _ = walk(
-        bytes,
-        |_, _| Some(()),
-        |(), _, _| {
-            count += 1;
-            true
-        },
-    );
-    count
-}
-
 /// The same; nothing if the bytes are damaged.
 fn unchanged(bytes: &[u8], written: &str) -> Option<bool> {
     let folder = |known: &str, folder: &[u8]| {
@@ -80,7 +70,7 @@ fn unchanged(bytes: &[u8], written: &str) -> Option<bool> {
     };
     walk(bytes, folder, |folder, name, seen| {
         let found = folder.as_ref().and_then(|folder| statat(folder, name, AtFlags::empty()).ok());
-        found.map_or(ABSENT, |found| stamp(&found)) == *seen
+        found.map_or(ABSENT, |found| stamp(name, &found)) == *seen
     })
 }
 
@@ -105,15 +95,18 @@ fn walk<F>(
 }
 
 /// Returns the stamp of something that was just read, unless it may have changed meanwhile.
-fn first_stamp(found: &Stat, read_since: SystemTime) -> Stamp {
+fn first_stamp(name: &[u8], found: &Stat, read_since: SystemTime) -> Stamp {
     let changed = i128::from(found.st_ctime) * 1_000_000_000 + i128::from(found.st_ctime_nsec);
     let since = read_since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     // A clock that stands before 1970 tells nothing, and everything is doubted.
     let settled = i128::try_from(since).is_ok_and(|since| changed + COARSE < since);
-    if settled { stamp(found) } else { DOUBTFUL }
+    if settled || name == GIT { stamp(name, found) } else { DOUBTFUL }
 }
 
-fn stamp(found: &Stat) -> Stamp {
+fn stamp(name: &[u8], found: &Stat) -> Stamp {
+    if name == GIT {
+        return PRESENT;
+    }
     let mut stamp = [0; 40];
     // Systems have them in several sizes, none of which is larger than eight bytes.
     let fields = [

@@ -1,6 +1,5 @@
 //! When an index is compiled anew, and what it says.
 
-use super::keep::WORTH_KEEPING;
 use super::*;
 use crate::triggers::Suggestible;
 use std::cell::Cell;
@@ -285,8 +284,7 @@ fn what_is_kept_is_looked_at_before_a_hook_would() {
     let home = tempfile::tempdir().unwrap();
     let gate = Gate::at(home.path());
     let folder = tempfile::tempdir().unwrap();
-    let files: Vec<PathBuf> =
-        (0..WORTH_KEEPING).map(|number| folder.path().join(number.to_string())).collect();
+    let files: Vec<PathBuf> = (0..3).map(|number| folder.path().join(number.to_string())).collect();
     let compiled = Cell::new(0);
     let began = SystemTime::now() + Duration::from_mins(1);
     let compile = |_: Option<&Index>| {
@@ -319,13 +317,6 @@ fn what_is_kept_is_looked_at_before_a_hook_would() {
         ("Bash(y)", 3),
         "a keeper that is gone is not waited for"
     );
-    let small = |_: Option<&Index>| Compiled {
-        index: Index { version: "1".into(), ..Index::default() },
-        triggers: TriggerIndex::default(),
-        sources: files[1..].to_vec(),
-    };
-    gate.index(Path::new("/p"), "1", began, small).unwrap();
-    assert!(!gate.keep_index(Path::new("/p"), "1", began, small).unwrap(), "hooks look for themselves");
 }
 
 #[test]
@@ -346,4 +337,32 @@ fn a_keeper_hears_of_hooks() {
             project.ask(&gate, Duration::ZERO);
         }
     });
+}
+
+#[test]
+fn a_repository_counts_by_being_there() {
+    let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let gate = Gate::at(home.path());
+    let git = folder.path().join(".git");
+    let compiled = Cell::new(0);
+    let ask = |later: u64| {
+        let now = SystemTime::now() + Duration::from_secs(later);
+        gate.index(folder.path(), "1", now, |_| {
+            compiled.set(compiled.get() + 1);
+            Compiled {
+                index: Index { version: "1".into(), ..Index::default() },
+                triggers: TriggerIndex::default(),
+                sources: vec![git.clone()],
+            }
+        })
+        .unwrap();
+        compiled.get()
+    };
+    assert_eq!((ask(10), ask(20)), (1, 1));
+    fs::create_dir(&git).unwrap();
+    assert_eq!(ask(30), 2, "another folder may be the root now");
+    fs::write(git.join("index.lock"), "").unwrap();
+    assert_eq!(ask(40), 2, "what git does in it says nothing");
+    fs::remove_dir_all(&git).unwrap();
+    assert_eq!(ask(50), 3);
 }
