@@ -45,8 +45,6 @@ const DECIDES: &[&str] = &[
     "uninstall",
     "chat",
     "agent",
-    // Trusting code that a project brings along.
-    "trust",
 ];
 
 /// Why a command in a shell is refused.
@@ -95,6 +93,13 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
     // `abide --color never approve`: the value of an option is no command.
     let candidates = rest[at..].iter().take(3);
     let decides = candidates.clone().find(|word| DECIDES.iter().any(|name| can_be(word, name)));
+    // Trusting code that a project brings along is a human's, wherever the options stand.
+    let trusts = || {
+        let brings = ["capability", "capabilities", "skill", "skills"];
+        let about = candidates.clone().any(|word| brings.iter().any(|name| can_be(word, name)));
+        rest[at..].iter().find(|word| about && is_known(word) && can_be(word, "trust"))
+    };
+    let decides = decides.or_else(trusts);
     match decides {
         Some(word) if word == "run" && is_known(first) && !run => {
             let ability = command.words[1..].iter().skip_while(|word| *word != "run").skip(1);

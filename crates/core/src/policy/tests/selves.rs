@@ -39,6 +39,10 @@ fn deciding_about_runs_through_a_shell_is_denied_in_any_spelling() {
         "if abide approve x; then :; fi",
         "echo $(abide approve x)",
         "timeout 5 abide resume x",
+        "abide capability trust tickets --yes",
+        "abide capability --color never --json trust tickets",
+        "abide -C x capability trust tickets",
+        "abide skill trust notes",
     ] {
         for situation in [free(), working()] {
             assert!(is_denied(&judge(&situation, &bash(command))), "{command}");

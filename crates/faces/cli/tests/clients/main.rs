@@ -20,6 +20,7 @@ mod play;
 mod runner;
 mod runs;
 mod sdk;
+mod sdk_server;
 mod seat;
 mod stage;
 mod user;
