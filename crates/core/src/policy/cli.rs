@@ -81,7 +81,8 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
     }
     let rest = &words[1..];
     if is_known(first)
-        && rest.iter().any(|word| matches!(word.as_str(), "--help" | "-h" | "--version" | "-v"))
+        // What stands behind `--` is another command's.
+        && rest.iter().take_while(|word| *word != "--").any(|word| matches!(word.as_str(), "--help" | "-h" | "--version" | "-v"))
     {
         return None;
     }
@@ -90,16 +91,21 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
         // `$X` alone could be all of `abide approve`.
         return (!is_known(first)).then(|| Refused::Command("abide".to_owned()));
     };
-    // `abide --color never approve`: the value of an option is no command.
-    let candidates = rest[at..].iter().take(3);
-    let decides = candidates.clone().find(|word| DECIDES.iter().any(|name| can_be(word, name)));
+    // `abide -C . --color never approve`: options stand before a command, and their values are none. There are two that
+    // have one, and a command has two words at most.
+    let candidates: Vec<&String> = rest[at..].iter().filter(|word| !word.starts_with('-')).take(4).collect();
+    let decides = candidates.iter().enumerate().find(|(place, word)| {
+        // `abide model mock SCRIPT -- COMMAND` runs any command.
+        let mocks = can_be(word, "mock") && candidates[..*place].iter().any(|before| can_be(before, "model"));
+        mocks || DECIDES.iter().any(|name| can_be(word, name))
+    });
     // Trusting code that a project brings along is a human's, wherever the options stand.
     let trusts = || {
         let brings = ["capability", "capabilities", "skill", "skills"];
-        let about = candidates.clone().any(|word| brings.iter().any(|name| can_be(word, name)));
+        let about = candidates.iter().any(|word| brings.iter().any(|name| can_be(word, name)));
         rest[at..].iter().find(|word| about && is_known(word) && can_be(word, "trust"))
     };
-    let decides = decides.or_else(trusts);
+    let decides = decides.map(|(_, word)| *word).or_else(trusts);
     match decides {
         Some(word) if word == "run" && is_known(first) && !run => {
             let ability = command.words[1..].iter().skip_while(|word| *word != "run").skip(1);

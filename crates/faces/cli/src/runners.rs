@@ -40,6 +40,7 @@ fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
     let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), builtin::runner(session))];
     all.extend(clients(session, posts));
     all.push(("session".to_owned(), Arc::new(Absent(NO_SESSION))));
+    all.push(("acp".to_owned(), Arc::new(Absent(NO_ACP))));
     let first = match &default {
         Some(definition::Runner::Acp(_)) => "acp".to_owned(),
         Some(runner) => runner.to_string(),
@@ -90,6 +91,7 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
+const NO_ACP: &str = "this version of abide starts no agents over the Agent Client Protocol yet; name another `runner`: builtin, claude, opencode or codex";
 const NO_SESSION: &str = "its runner is the session that starts the run, and a terminal is none: let an agent start it (see `abide install --help`), or name another `runner`";
 
 /// A runner that cannot be used here, with the reason.

@@ -367,3 +367,29 @@ fn long_and_deep_commands_are_answered_at_once_and_safely() {
         let _ = judge(&free(), &bash(&command));
     }
 }
+
+#[test]
+fn a_scripted_model_is_no_way_to_run_a_command_that_is_held_back() {
+    for command in [
+        "abide model mock s.yaml -- ./deploy.sh production",
+        "abide model mock s.yaml -- ./deploy.sh production -h",
+        "abide model mock s.yaml -- sh -c './deploy.sh production' --help",
+        "abide -C . --color never model mock s.yaml -- ./deploy.sh production",
+        "abide --json -C . model mock --port 80 s.yaml -- ./deploy.sh production",
+        "abide -C . --color never model mock s.yaml -- abide approve",
+        "abide -C . --color never --json model mock s.yaml -- sh -c './deploy.sh production'",
+    ] {
+        assert!(is_denied(&judge(&free(), &bash(command))), "{command}");
+    }
+    for command in ["abide model list", "abide -C . model test", "abide show mock"] {
+        assert!(!is_denied(&judge(&free(), &bash(command))), "{command}");
+    }
+}
+
+#[test]
+fn options_before_a_command_do_not_hide_it() {
+    for command in ["approve", "cancel", "resume", "install claude"] {
+        let call = bash(&format!("abide -C . --color never --json {command}"));
+        assert!(is_denied(&judge(&free(), &call)), "{command}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What is shown without running anything, and what is said about a log that is not in order.
 
-use crate::support::Project;
+use crate::support::{Project, Said};
 use serde_json::Value;
 
 const RELEASE: &str = "description: Release
@@ -127,4 +127,32 @@ fn the_demo_plays_through_and_shows_its_log() {
     let said = project.abide(&["demo"]).expect(0);
     let said = said.says("it is tried again").says("answered `approved`").says("run.finished");
     said.says("nobody can be asked here");
+}
+
+#[test]
+fn a_runner_that_cannot_be_used_is_named_before_anything_runs() {
+    let step = |further: &str| {
+        format!(
+            "description: Looks\nsteps:\n  - {{ id: first, run: touch ran }}\n  - {{ id: look, agent: default, prompt: Look., needs: [first]{further} }}\n"
+        )
+    };
+    let project = Project::new(&[
+        ("over", &step(", runner: \"acp:some agent\"")),
+        ("here", &step(", runner: session")),
+        ("gone", &step(", runner: codex")),
+        ("any", &step("")),
+    ]);
+    project.write("bin/keep", "");
+    let run = |name: &str| {
+        let mut command = project.command(&["run", name]);
+        Said::of(command.env("PATH", project.path("bin")).output().unwrap()).expect(9)
+    };
+    run("over").says("step `look` of `over` cannot be run").says("Agent Client Protocol");
+    run("here").says("a terminal is none");
+    run("gone").says("npm install -g @openai/codex");
+    project.write(".abide/config.yaml", "runner: claude\n");
+    run("any").says("npm install -g @anthropic-ai/claude-code");
+    project.write(".abide/config.yaml", "runner: \"acp:some agent\"\n");
+    run("any").says("Agent Client Protocol");
+    assert!(!project.path("ran").exists() && !project.path(".abide/state/log.db").exists());
 }
