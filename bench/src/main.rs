@@ -4,6 +4,7 @@
 //! cargo run --release -p abide-bench -- validate [--quick]
 //! cargo run --release -p abide-bench -- runs [--quick]
 //! cargo run --release -p abide-bench -- hook [--quick]
+//! cargo run --release -p abide-bench -- skills [--quick]
 //! ```
 //! The program calls itself for the other side of a comparison, so that both are cold processes.
 #![expect(
@@ -17,6 +18,7 @@ mod floor;
 mod hook;
 mod measure;
 mod runs;
+mod skills;
 mod validate;
 
 use anyhow::bail;
@@ -32,9 +34,12 @@ fn main() -> anyhow::Result<ExitCode> {
         ["runs", "--quick"] => runs::run(true),
         ["hook"] => hook::run(false),
         ["hook", "--quick"] => hook::run(true),
+        ["skills"] => skills::run(false),
+        ["skills", "--quick"] => skills::run(true),
+        ["floor", "read", list] => skills::read(list.as_ref()),
         ["floor", "events", folder] => floor::events(folder.as_ref()),
         ["floor", "bare", folder] => floor::bare(folder.as_ref()),
         ["measure", program, ref rest @ ..] => measure::child(program, rest),
-        _ => bail!("usage: abide-bench validate|runs|hook [--quick]"),
+        _ => bail!("usage: abide-bench validate|runs|hook|skills [--quick]"),
     }
 }

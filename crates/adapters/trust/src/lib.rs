@@ -1,22 +1,16 @@
-//! What a user has looked at and trusts, until it changes.
+//! What a folder holds, as one number, and a project's own list of such numbers.
 //!
-//! [`digest`] stands for every file of a folder. [`Trust`] remembers which digests of which folders the user said yes to;
-//! it is one file in the user's own state folder, which no project can write. A [`Lock`] is a project's own list of
-//! digests, to notice that something is not what was agreed on. Nothing here knows what the folders are for.
+//! [`digest`] stands for every file of a folder: what a user trusts is trusted until it changes. A [`Lock`] is a project's list
+//! of digests, to notice that something is not what was agreed on. Nothing here knows what the folders are for.
 #![warn(missing_docs)]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "this crate is the home of reading what is trusted, and of remembering it"
-)]
+#![expect(clippy::disallowed_methods, reason = "this crate is the home of reading what is trusted")]
 
 mod digest;
 mod file;
 mod lock;
-mod store;
 
 pub use digest::{Digest, digest};
 pub use lock::{Lock, Locked};
-pub use store::{Standing, Trust};
 
 use std::io;
 use std::path::PathBuf;

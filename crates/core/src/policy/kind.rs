@@ -210,6 +210,8 @@ const CLAUDE_CODE: Names = &[
     (ToolKind::Execute, &["Bash", "PowerShell", "Monitor", "REPL"]),
     (ToolKind::Network, &["WebFetch", "WebSearch"]),
     (ToolKind::Agent, &["Task", "Agent", "Skill", "SlashCommand", "SendMessage", "Workflow"]),
+    // The same of our server, which hands out the skills of every client.
+    (ToolKind::Agent, &["mcp__abide__skill", "mcp__plugin_abide_abide__skill"]),
     (ToolKind::AskUser, &["AskUserQuestion"]),
     (
         ToolKind::Plan,
@@ -223,7 +225,7 @@ const OPENCODE: Names = &[
     (ToolKind::Edit, &["write", "edit", "multiedit", "patch", "apply_patch"]),
     (ToolKind::Execute, &["bash", "shell"]),
     (ToolKind::Network, &["webfetch", "websearch"]),
-    (ToolKind::Agent, &["task", "skill"]),
+    (ToolKind::Agent, &["task", "skill", "abide_skill"]),
     (ToolKind::AskUser, &["question"]),
     (ToolKind::Plan, &["todowrite", "todoread", "plan_enter"]),
     (ToolKind::Batch, &["batch"]),

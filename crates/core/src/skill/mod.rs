@@ -8,6 +8,7 @@ pub mod listing;
 pub mod requires;
 pub mod standard;
 pub mod text;
+pub mod view;
 
 pub use requires::{Missing, Requirement, Requires};
 

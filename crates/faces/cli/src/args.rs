@@ -7,6 +7,7 @@ mod gate;
 mod install;
 mod model;
 mod often;
+mod skill;
 
 pub use agent::{AgentArguments, AgentCommand};
 pub use audit::{AuditArguments, AuditCommand};
@@ -15,6 +16,7 @@ pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 pub use model::{MockArguments, ModelArguments, ModelCommand};
 pub(crate) use often::status;
+pub use skill::{SkillArguments, SkillCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -128,6 +130,8 @@ pub enum Command {
     Agent(AgentArguments),
     /// Look at the capabilities that agents can be given, and try their tools
     Capability(CapabilityArguments),
+    /// See the skills of every client, why one cannot be used, and what it may do
+    Skill(SkillArguments),
     /// Answer a client's hook about one moment of a session; clients call this, people do not
     Hook(HookArguments),
 }

@@ -17,6 +17,7 @@ pub mod reference;
 mod runners;
 mod runs;
 mod session;
+mod skills;
 pub mod ui;
 
 pub use abide_hooks::answer::Spoken;
@@ -98,6 +99,7 @@ fn run(
         Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
         Command::Agent(arguments) => commands::agent(&mut session, arguments),
         Command::Capability(arguments) => commands::capability(&mut session, arguments),
+        Command::Skill(arguments) => commands::skill(&mut session, arguments),
         Command::Hook(arguments) => commands::answer_hook(&mut session, arguments),
     }
 }

@@ -71,8 +71,13 @@ impl<D: Desk> Calls<D> {
         caller: Caller,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = Own::named(&request.name) else { return Err(unknown(&request.name)) };
         let plain = reads_data_first(caller.client.as_deref());
+        let Some(tool) = Own::named(&request.name) else {
+            let arguments = request.arguments.unwrap_or_default();
+            let called = self.quickly(self.desk.call_more(&request.name, arguments, &caller)).await?;
+            let report = called.ok_or_else(|| unknown(&request.name))?;
+            return Ok(result(report, plain).into());
+        };
         let underway = if let Some(state) = &request.request_state {
             // It is a call that is under way already, never one to begin again.
             match self.parked().remove(state) {

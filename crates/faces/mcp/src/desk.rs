@@ -49,12 +49,47 @@ pub trait Desk: Send + Sync + 'static {
         caller: &Caller,
     ) -> impl Future<Output = Result<Content, Unreadable>> + Send;
 
+    /// The tools beside those for abilities, as they are now.
+    fn more_tools(&self, _caller: &Caller) -> impl Future<Output = Vec<MoreTool>> + Send {
+        std::future::ready(Vec::new())
+    }
+
+    /// Calls one of them; nothing when there is none of that name.
+    fn call_more(
+        &self,
+        _tool: &str,
+        _arguments: Map<String, Value>,
+        _caller: &Caller,
+    ) -> impl Future<Output = Option<Report>> + Send {
+        std::future::ready(None)
+    }
+
+    /// Returns what is sent to each time that [`Desk::more_tools`] may have become another list, for one client.
+    fn tool_changes(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
+
     /// Returns what is sent to each time that [`Desk::resources`] has become another list, for one client.
     ///
     /// A desk that cannot tell returns nothing, and no client is told.
     fn changes(&self) -> Option<watch::Receiver<u64>> {
         None
     }
+}
+
+/// A tool that the desk brings along.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MoreTool {
+    /// What it is called by.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// What the model reads about it.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub schema: Map<String, Value>,
+    /// Whether it changes nothing.
+    pub reads_only: bool,
 }
 
 /// Who makes a call.

@@ -4,7 +4,7 @@ use crate::bounds::{CHANGES, MOST_RESOURCES, PAGE, bounded_content};
 use crate::calls::Calls;
 use crate::desk::{Caller, Desk, Origin, Subject, Unreadable};
 use crate::http::{Sessions, session};
-use crate::tools::Own;
+use crate::tools::{Own, offer_of};
 use crate::uri::TEMPLATES;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
@@ -80,6 +80,7 @@ impl<D: Desk> ServerHandler for Server<D> {
     fn get_info(&self) -> ServerConfig {
         let can = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_resources()
             .enable_resources_list_changed()
             .build();
@@ -110,9 +111,15 @@ impl<D: Desk> ServerHandler for Server<D> {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(Own::ALL.map(Own::offer).to_vec()))
+        let mut tools = Own::ALL.map(Own::offer).to_vec();
+        // A client that has not said who it is yet is told about abide's own.
+        if let Ok(caller) = self.caller(&context) {
+            let more = self.calls.quickly(self.calls.desk().more_tools(&caller)).await?;
+            tools.extend(more.into_iter().map(offer_of));
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -183,6 +190,15 @@ impl<D: Desk> ServerHandler for Server<D> {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (calls, alive, peer) = (self.calls.clone(), self.alive.clone(), context.peer.clone());
+        tokio::spawn(async move {
+            let mut changes = calls.desk().tool_changes();
+            while alive.run_until_cancelled(changed(&mut changes)).await.is_some() {
+                if peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        });
         let (calls, alive) = (self.calls.clone(), self.alive.clone());
         tokio::spawn(async move {
             let mut changes = calls.desk().changes();

@@ -2,6 +2,7 @@
 //!
 //! This table is the one place that knows them; reading the arguments of a call and docs/mcp.md are held to it.
 
+use crate::desk::MoreTool;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -209,6 +210,16 @@ impl Own {
         }
         schema
     }
+}
+
+/// Returns what a client is told about a tool that the desk brings along.
+pub(crate) fn offer_of(tool: MoreTool) -> Tool {
+    let hints = ToolAnnotations::with_title(&tool.title)
+        .read_only(tool.reads_only)
+        .destructive(!tool.reads_only)
+        .idempotent(tool.reads_only)
+        .open_world(!tool.reads_only);
+    Tool::new(tool.name, tool.description, tool.schema).with_title(tool.title).with_annotations(hints)
 }
 
 #[cfg(test)]

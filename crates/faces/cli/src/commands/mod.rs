@@ -27,6 +27,7 @@ mod run;
 mod runs;
 mod schema;
 mod show;
+mod skill;
 mod validate;
 
 pub(crate) use agent::agent;
@@ -53,4 +54,5 @@ pub(crate) use run::{resume, run};
 pub(crate) use runs::{family_json, family_page, runs, status};
 pub(crate) use schema::schema;
 pub(crate) use show::show;
+pub(crate) use skill::skill;
 pub(crate) use validate::validate;

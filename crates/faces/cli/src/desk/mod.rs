@@ -10,6 +10,7 @@ mod mine;
 mod news;
 mod report;
 mod runner;
+mod skills;
 mod wait;
 
 use crate::args::{Colour, Shared};
@@ -24,12 +25,13 @@ use abide_engine::port::{Clock as _, Runners};
 use abide_gate::tickets::{Called, Ticket, canonical};
 use abide_gate::{Gate, Relative, SessionId};
 use abide_mcp::desk::{
-    Caller, Cancellation, Content, Desk, Origin, Report, Resource, Start, Subject, Submission, Talk,
-    Unreadable,
+    Caller, Cancellation, Content, Desk, MoreTool, Origin, Report, Resource, Start, Subject, Submission,
+    Talk, Unreadable,
 };
 use floor::Floor;
 use news::News;
 use runner::SessionRunner;
+use skills::SkillDesk;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
@@ -53,6 +55,7 @@ pub(crate) struct LocalDesk {
     /// Held while a run is taken up that nobody here drives.
     taking_up: tokio::sync::Mutex<()>,
     news: OnceLock<News>,
+    skills: SkillDesk,
 }
 
 impl LocalDesk {
@@ -68,6 +71,7 @@ impl LocalDesk {
             driver: OnceLock::new(),
             taking_up: tokio::sync::Mutex::default(),
             news: OnceLock::new(),
+            skills: SkillDesk::default(),
         }
     }
 
@@ -191,6 +195,23 @@ impl Desk for LocalDesk {
 
     async fn agent(&self, agent: Option<String>, caller: &Caller) -> Report {
         self.agent_may(agent, caller).unwrap_or_else(|report| report)
+    }
+
+    async fn more_tools(&self, _caller: &Caller) -> Vec<MoreTool> {
+        self.skill_tools()
+    }
+
+    async fn call_more(
+        &self,
+        tool: &str,
+        arguments: serde_json::Map<String, serde_json::Value>,
+        _caller: &Caller,
+    ) -> Option<Report> {
+        (tool == skills::TOOL).then(|| self.skill(&arguments))
+    }
+
+    fn tool_changes(&self) -> Option<watch::Receiver<u64>> {
+        self.skill_changes().cloned()
     }
 
     async fn resources(&self, caller: &Caller) -> Result<Vec<Resource>, Unreadable> {

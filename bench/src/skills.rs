@@ -1,0 +1,95 @@
+//! `skills`: what it costs to find, parse and list 20,000 skills, beside reading the same files and nothing else.
+//!
+//! Both sides are cold processes that take turns, so that a busy machine is busy for both.
+
+use crate::measure::{Cost, process};
+use anyhow::{Context, ensure};
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// How many skills there are.
+const COUNT: usize = 20_000;
+/// What is promised: at most so many times the floor, and so much memory.
+const MOST_RATIO: f64 = 2.0;
+const MOST_MEMORY: u64 = 200 * 1_000_000;
+
+pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
+    let repetitions = if quick { 3 } else { 11 };
+    let abide = crate::validate::abide()?;
+    let bench = std::env::current_exe()?.into_os_string();
+    let project = tempfile::tempdir()?;
+    write(project.path())?;
+    let list = project.path().join("files");
+    let sides: [(&OsStr, Vec<OsString>); 2] = [
+        (&bench, vec!["floor".into(), "read".into(), list.into()]),
+        (&abide, vec!["-C".into(), project.path().into(), "skill".into(), "list".into()]),
+    ];
+    for (program, arguments) in &sides {
+        process(program, arguments)?; // once for the file cache
+    }
+    let mut costs: [Vec<Cost>; 2] = Default::default();
+    for _ in 0..repetitions {
+        for ((program, arguments), costs) in sides.iter().zip(&mut costs) {
+            costs.push(process(program, arguments)?);
+        }
+    }
+    let [read, listed] = costs.map(|costs| Cost::median(&costs));
+    let ratio = listed.wall.as_secs_f64() / read.wall.as_secs_f64().max(1e-6);
+    println!("{COUNT} skills, medians of {repetitions} cold processes each, in turns");
+    println!("  read   the floor: the files read by their names, and thrown away");
+    println!("  abide  `abide skill list`: found, parsed, checked and printed\n");
+    for (name, cost) in [("read", read), ("abide", listed)] {
+        println!(
+            "{name:<6} wall {:>7.1} ms   cpu {:>7.1} ms   memory {:>6.1} MB",
+            cost.wall.as_secs_f64() * 1e3,
+            cost.cpu.as_secs_f64() * 1e3,
+            cost.memory as f64 / 1e6
+        );
+    }
+    let kept = ratio <= MOST_RATIO && listed.memory <= MOST_MEMORY;
+    println!(
+        "\n{}: {ratio:.2} times the floor, at most {MOST_RATIO}, and at most {} MB",
+        if kept { "kept" } else { "BROKEN" },
+        MOST_MEMORY / 1_000_000
+    );
+    Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Writes the skills, each of about the size that public ones have, and a list of their files.
+fn write(project: &Path) -> anyhow::Result<()> {
+    let folder = project.join(".claude/skills");
+    let mut files = String::new();
+    for index in 0..COUNT {
+        let folder = folder.join(format!("skill-{index:05}"));
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let mut text = format!(
+            "---\nname: skill-{index:05}\ndescription: Does the work of number {index}. Use it when the user asks for this \
+             kind of work, names one of its files, or wants to know how it is done here.\nlicense: MIT\nmetadata:\n  author: \
+             somebody\n  version: \"1.{index}\"\n---\n\n# Skill {index}\n\n"
+        );
+        for line in 0..60 {
+            writeln!(
+                text,
+                "{line}. Look at what is there, do the next thing, and write down what came of it."
+            )?;
+        }
+        let file = folder.join("SKILL.md");
+        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        writeln!(files, "{}", file.display())?;
+    }
+    fs::write(project.join("files"), files)?;
+    Ok(())
+}
+
+/// Reads every file of a list, and nothing else.
+pub(crate) fn read(list: &Path) -> anyhow::Result<ExitCode> {
+    let mut bytes = 0;
+    for file in fs::read_to_string(list)?.lines() {
+        bytes += fs::read(file)?.len();
+    }
+    ensure!(bytes > COUNT * 1_000, "only {bytes} bytes were there");
+    Ok(ExitCode::SUCCESS)
+}

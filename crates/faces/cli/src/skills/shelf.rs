@@ -1,0 +1,247 @@
+//! The skills of a place as agents and people are offered them.
+
+use super::world::Here;
+use crate::session::Session;
+use crate::{Exit, Failure, Surroundings};
+use abide_catalog::{Catalog, Origin, SkillEntry, SkillSummary, Skills, Trust, TrustKind, skill_files};
+use abide_core::definition::{AgentProfile, PermissionAction};
+use abide_core::skill::Skill;
+use abide_core::skill::available::{Need, unavailable};
+use abide_core::skill::listing::{BUDGET, Offer, describe};
+use abide_core::skill::view;
+use abide_skills::Commands;
+use abide_trust::{Digest, TrustError, digest};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How many files of a skill an agent is told about.
+const MOST_FILES: usize = 10;
+
+/// Every skill, and what stands in its way.
+pub(crate) struct Shelf {
+    pub(crate) catalog: Catalog,
+    pub(crate) skills: Skills,
+    /// Why skills cannot be used, by name.
+    lacking: HashMap<Arc<str>, Vec<String>>,
+    trust: Option<Trust>,
+}
+
+/// A skill that was read in full.
+pub(crate) struct Loaded {
+    pub(crate) skill: Skill,
+    pub(crate) folder: PathBuf,
+    pub(crate) origin: Origin,
+}
+
+/// What the user said about the folder of a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Yes, to just what it holds.
+    Trusted,
+    /// Yes, and it has changed since.
+    Changed,
+    /// Nothing.
+    Unknown,
+}
+
+/// Why a skill cannot be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// There is none of that name; what there is.
+    Unknown(String),
+    /// A rule is against it.
+    Denied(String),
+    /// A human must agree first.
+    Ask(String),
+    /// It lacks something, or cannot be read.
+    Unusable(String),
+}
+
+impl Shelf {
+    /// Finds the skills of a session's place.
+    pub(crate) fn open(session: &Session<'_>) -> Self {
+        Self::of(session.surroundings, session.catalog())
+    }
+
+    /// Finds the skills of a catalog.
+    pub(crate) fn of(surroundings: &Surroundings, catalog: Catalog) -> Self {
+        let trust = Trust::of(catalog.place());
+        let mut shelf = Self { catalog, skills: Skills::default(), lacking: HashMap::new(), trust };
+        shelf.refresh(surroundings);
+        shelf
+    }
+
+    /// Looks again; what has not changed is not read again.
+    pub(crate) fn refresh(&mut self, surroundings: &Surroundings) {
+        self.skills = self.catalog.skills();
+        let here = Here::new(surroundings, &mut self.catalog);
+        let needs: Vec<Need<'_>> = self
+            .skills
+            .winners()
+            .map(|(entry, summary)| Need { name: &entry.name, requires: &summary.requires })
+            .collect();
+        self.lacking = unavailable(&needs, &here)
+            .into_iter()
+            .map(|(name, missing)| (name.into(), missing.iter().map(ToString::to_string).collect()))
+            .collect();
+    }
+
+    /// Returns what a skill lacks; nothing when it can be used.
+    pub(crate) fn lacks(&self, name: &str) -> &[String] {
+        self.lacking.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the skills that an agent may use, with what it is told about each; without an agent, those that anybody may.
+    fn offered<'a>(
+        &'a self,
+        agent: Option<&'a AgentProfile>,
+    ) -> impl Iterator<Item = (&'a SkillEntry, &'a SkillSummary)> {
+        let fits = move |entry: &SkillEntry, summary: &SkillSummary| {
+            summary.for_agents
+                && self.lacks(&entry.name).is_empty()
+                && agent.is_none_or(|agent| permit(agent, &entry.name).0 != PermissionAction::Deny)
+        };
+        self.skills
+            .winners()
+            .filter(move |(entry, summary)| fits(entry, summary))
+            .map(|(entry, summary)| (entry, &**summary))
+    }
+
+    /// Returns the description of the skill tool; nothing is read for it.
+    pub(crate) fn describe(&self, agent: Option<&AgentProfile>) -> String {
+        let offers: Vec<Offer<'_>> = self
+            .offered(agent)
+            .filter_map(|(_, summary)| {
+                Some(Offer { name: &summary.name, description: summary.description.as_deref()? })
+            })
+            .collect();
+        let budget = self.catalog.configuration().config.skills.listing.as_ref();
+        describe(&offers, budget.map_or(BUDGET, |budget| budget.value as usize))
+    }
+
+    /// Returns the names that an agent may use.
+    pub(crate) fn names<'a>(&'a self, agent: Option<&'a AgentProfile>) -> Vec<&'a str> {
+        self.offered(agent).map(|(entry, _)| &*entry.name).collect()
+    }
+
+    /// Reads a skill for an agent, or for a person when there is none.
+    pub(crate) fn load(&self, name: &str, agent: Option<&AgentProfile>) -> Result<Loaded, Unfit> {
+        let Some((entry, _)) = self.skills.find(name) else {
+            return Err(Unfit::Unknown(self.unknown(name, agent)));
+        };
+        if let Some(agent) = agent {
+            match permit(agent, name) {
+                (PermissionAction::Allow, _) => {}
+                (PermissionAction::Ask, why) => return Err(Unfit::Ask(why)),
+                (PermissionAction::Deny, why) => return Err(Unfit::Denied(why)),
+            }
+        }
+        if let Some(lacks) = self.lacks(name).first() {
+            return Err(Unfit::Unusable(format!("the skill `{name}` cannot be used: {lacks}")));
+        }
+        let reading = self.catalog.load_skill(entry);
+        let problems = reading.problems;
+        match reading.skill {
+            Some(skill) => Ok(Loaded { skill, folder: entry.folder().to_path_buf(), origin: entry.origin }),
+            None => {
+                let why = problems.first().map_or("it is no skill", |problem| problem.message.as_str());
+                Err(Unfit::Unusable(format!("the skill `{name}` cannot be loaded: {why}")))
+            }
+        }
+    }
+
+    /// Says that there is no skill of a name, and what there is.
+    fn unknown(&self, name: &str, agent: Option<&AgentProfile>) -> String {
+        let names = self.names(agent);
+        view::unknown(name, &names, self.skills.nearest(name))
+    }
+
+    /// Returns whether the commands of a skill run: those of the user's own do, those of a project when it is trusted.
+    pub(crate) fn commands(&self, loaded: &Loaded) -> Commands {
+        let name = &loaded.skill.name;
+        if loaded.origin != Origin::Project {
+            return Commands::Run;
+        }
+        match self.standing(&loaded.folder) {
+            Ok((Standing::Trusted, _)) => Commands::Run,
+            Ok((Standing::Unknown, _)) => Commands::Refused(format!(
+                "the skill came with the project; look at it, then `abide skill trust {name}`"
+            )),
+            Ok((Standing::Changed, _)) => Commands::Refused(format!(
+                "the skill changed since it was trusted; look at it, then `abide skill trust {name}`"
+            )),
+            Err(error) => Commands::Refused(error.to_string()),
+        }
+    }
+
+    /// Returns what the user said about the folder of a skill, and what it holds.
+    pub(crate) fn standing(&self, folder: &std::path::Path) -> Result<(Standing, Digest), TrustError> {
+        let digest = digest(folder)?;
+        let at = place_of(folder);
+        let standing = match &self.trust {
+            Some(trust) if trust.holds(TrustKind::Skill, &at, digest.as_str()) => Standing::Trusted,
+            Some(trust) if trust.knows(TrustKind::Skill, &at) => Standing::Changed,
+            _ => Standing::Unknown,
+        };
+        Ok((standing, digest))
+    }
+
+    /// Trusts the folder of a skill as it is now.
+    pub(crate) fn trust(&self, folder: &std::path::Path) -> Result<Digest, Failure> {
+        let digest = digest(folder).map_err(|error| failed(&error))?;
+        self.store()?
+            .trust(TrustKind::Skill, &place_of(folder), digest.as_str())
+            .map_err(|error| remembering(&error))?;
+        Ok(digest)
+    }
+
+    /// Takes the trust back; returns whether there was any.
+    pub(crate) fn untrust(&self, folder: &std::path::Path) -> Result<bool, Failure> {
+        self.store()?.forget(TrustKind::Skill, &place_of(folder)).map_err(|error| remembering(&error))
+    }
+
+    fn store(&self) -> Result<&Trust, Failure> {
+        let missing = || {
+            Failure::new(Exit::System, "there is no folder to remember trust in")
+                .help("set HOME or XDG_CONFIG_HOME")
+        };
+        self.trust.as_ref().ok_or_else(missing)
+    }
+}
+
+impl Loaded {
+    /// Returns what an agent is told when it loads the skill: the instructions as they stand, and where its files are.
+    pub(crate) fn for_agent(&self) -> String {
+        let files: Vec<String> =
+            skill_files(&self.folder, MOST_FILES).iter().map(|file| file.display().to_string()).collect();
+        view::loaded(&self.skill, &self.folder.display().to_string(), &files)
+    }
+}
+
+pub(crate) fn failed(error: &TrustError) -> Failure {
+    Failure::new(Exit::System, error.to_string())
+}
+
+/// Returns what an agent's rules say about a skill, and why.
+fn permit(agent: &AgentProfile, name: &str) -> (PermissionAction, String) {
+    let listed = agent.skills.as_ref().is_none_or(|skills| skills.iter().any(|skill| skill.value == name));
+    if !listed {
+        return (
+            PermissionAction::Deny,
+            format!("the skill `{name}` is not among the skills of `{}`", agent.name.value),
+        );
+    }
+    let permit = agent.permits_named("skill", name);
+    let why = permit.why.unwrap_or_default();
+    (permit.action, format!("the skill `{name}`: {why}"))
+}
+
+/// Returns the one name of a folder.
+fn place_of(folder: &std::path::Path) -> String {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).display().to_string()
+}
+
+fn remembering(error: &abide_catalog::TrustError) -> Failure {
+    Failure::new(Exit::System, error.to_string())
+}

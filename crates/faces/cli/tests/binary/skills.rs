@@ -1,0 +1,137 @@
+//! `abide skill`: what there is, why one cannot be used, what it may do, and what it says.
+
+use crate::support::Project;
+use serde_json::{Value, json};
+
+fn skill(name: &str, more: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: About {name}\n{more}---\n{body}\n")
+}
+
+fn states(project: &Project) -> Vec<(String, String, Option<String>)> {
+    let list = project.json(&["skill", "list"]);
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let skills = list["skills"].as_array().unwrap().iter();
+    skills
+        .map(|skill| (text(&skill["name"]).unwrap(), text(&skill["state"]).unwrap(), text(&skill["reason"])))
+        .collect()
+}
+
+fn said(name: &str, state: &str, reason: Option<&str>) -> (String, String, Option<String>) {
+    (name.to_owned(), state.to_owned(), reason.map(str::to_owned))
+}
+
+#[test]
+fn every_skill_is_listed_with_its_state_and_the_reason() {
+    let project = Project::new();
+    project
+        .write(".claude/skills/good/SKILL.md", skill("good", "", "Do it."))
+        .write("../home/.agents/skills/good/SKILL.md", skill("good", "", "Other."))
+        .write(".agents/skills/needy/SKILL.md", skill("needy", "requires: { bin: no-such-program }\n", "x"))
+        .write(".agents/skills/on-top/SKILL.md", skill("on-top", "requires: { skill: needy }\n", "x"))
+        .write(".opencode/skill/js/SKILL.md", "---js\nprocess.exit(1)\n---\n")
+        .write(".abide/skills/colon/SKILL.md", "---\nname: colon\ndescription: Use when: asked\n---\nx\n");
+    let missing = "the program `no-such-program` is not there";
+    assert_eq!(
+        states(&project),
+        [
+            said("colon", "available", None),
+            said("good", "available", None),
+            said("good", "shadowed", Some(".claude/skills/good/SKILL.md wins")),
+            said("js", "dropped", Some("the frontmatter says that it is `js`")),
+            said("needy", "unavailable", Some(missing)),
+            said("on-top", "unavailable", Some(&format!("the skill `needy` cannot be used: {missing}"))),
+        ]
+    );
+    let table = project.abide(&["skill", "list"]);
+    assert_eq!(table.code, Some(0));
+    assert!(table.out.contains("no-such-program"), "{table:?}");
+    let invalid = project.abide(&["skill", "validate"]);
+    assert_eq!(invalid.code, Some(1), "{invalid:?}");
+    for code in ["W1101", "W1103", "W0901", "E0109"] {
+        assert!(invalid.out.contains(code), "{code}: {invalid:?}");
+    }
+    assert_eq!(project.abide(&["skill", "validate", "good"]).code, Some(0));
+    let unknown = project.abide(&["skill", "show", "goood"]);
+    assert_eq!(unknown.code, Some(3));
+    assert!(unknown.err.contains("did you mean `good`?"), "{unknown:?}");
+}
+
+#[test]
+fn what_is_missing_is_looked_for_again() {
+    let project = Project::new();
+    project.write(".abide/skills/x/SKILL.md", skill("x", "requires: [env:TOKEN, skill:y]\n", "x"));
+    assert_eq!(states(&project)[0].1, "unavailable");
+    project.write(".abide/skills/y/SKILL.md", skill("y", "", "y"));
+    let reason = Some("the environment variable `TOKEN` is not there");
+    assert_eq!(states(&project)[0], said("x", "unavailable", reason));
+    let mut command = project.command(&["skill", "show", "x", "--json"]);
+    let output = command.env("TOKEN", "1").output().unwrap();
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["state"], "available", "{shown}");
+}
+
+#[test]
+fn commands_of_a_project_run_only_while_it_is_trusted() {
+    let project = Project::new();
+    let body = "Branch: !`echo main; touch ran`\nGiven: $1";
+    project
+        .write(".claude/skills/x/SKILL.md", skill("x", "", body))
+        .write(".claude/skills/x/help.md", "help");
+    let expand = || project.json(&["skill", "expand", "x", "one"])["text"].as_str().unwrap().to_owned();
+    assert!(expand().contains("not run: the skill came with the project"), "{}", expand());
+    assert!(!project.path("ran").exists());
+    assert_eq!(project.abide(&["skill", "trust", "x"]).code, Some(0));
+    assert_eq!(expand(), "Branch: main\nGiven: one");
+    assert!(project.path("ran").exists());
+    // Any file of it counts.
+    project.write(".claude/skills/x/help.md", "changed");
+    assert!(expand().contains("not run: the skill changed since it was trusted"), "{}", expand());
+    assert_eq!(project.abide(&["skill", "trust", "x"]).code, Some(0));
+    assert_eq!(project.abide(&["skill", "untrust", "x"]).code, Some(0));
+    assert!(expand().contains("not run: "), "{}", expand());
+    // The user's own need no question.
+    project.write("../home/.claude/skills/mine/SKILL.md", skill("mine", "", "!`echo $1`"));
+    assert_eq!(project.json(&["skill", "expand", "mine", "a; touch owned"])["text"], "a; touch owned");
+    assert!(!project.path("owned").exists());
+}
+
+#[test]
+fn a_lock_tells_what_has_changed() {
+    let project = Project::new();
+    project
+        .write(".claude/skills/a/SKILL.md", skill("a", "", "a"))
+        .write(".claude/skills/b/SKILL.md", skill("b", "", "b"));
+    assert_eq!(project.abide(&["skill", "verify"]).code, Some(3));
+    assert_eq!(project.json(&["skill", "lock"])["locked"], 2);
+    assert_eq!(project.json(&["skill", "verify"])["differences"], json!([]));
+    project
+        .write(".claude/skills/a/run.sh", "#!/bin/sh\n")
+        .write(".claude/skills/c/SKILL.md", skill("c", "", "c"));
+    std::fs::remove_dir_all(project.path(".claude/skills/b")).unwrap();
+    let verified = project.abide(&["skill", "verify", "--json"]);
+    assert_eq!(verified.code, Some(1));
+    assert_eq!(
+        verified.json()["differences"],
+        json!([
+            { "name": "a", "problem": "has changed" },
+            { "name": "b", "problem": "is not there any more" },
+            { "name": "c", "problem": "is not locked" },
+        ])
+    );
+}
+
+#[test]
+fn an_agent_is_listed_what_it_may_use() {
+    let project = Project::new();
+    for name in ["deploy-eu", "deploy-us", "docs", "secret"] {
+        project.write(&format!(".abide/skills/{name}/SKILL.md"), skill(name, "", "x"));
+    }
+    project.write(
+        ".abide/agents/writer.md",
+        "---\npermission:\n  skill:\n    '*': allow\n    'deploy-*': deny\n    deploy-eu: ask\n    secret: deny\n---\n",
+    );
+    let list = project.json(&["skill", "list", "--agent", "writer"]);
+    let names: Vec<&str> =
+        list["skills"].as_array().unwrap().iter().filter_map(|skill| skill["name"].as_str()).collect();
+    assert_eq!(names, ["deploy-eu", "docs"]);
+}
