@@ -43,10 +43,10 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
     println!("  abide  `abide skill list`: found, parsed, checked and printed\n");
     for (name, cost) in [("read", read), ("abide", listed)] {
         println!(
-            "{name:<6} wall {:>7.1} ms   cpu {:>7.1} ms   memory {:>6.1} MB",
+            "{name:<6} wall {:>7.1} ms   cpu {:>7.1} ms   memory {:>4} MB",
             cost.wall.as_secs_f64() * 1e3,
             cost.cpu.as_secs_f64() * 1e3,
-            cost.memory as f64 / 1e6
+            cost.memory / 1_000_000
         );
     }
     let kept = ratio <= MOST_RATIO && listed.memory <= MOST_MEMORY;

@@ -74,8 +74,8 @@ impl<D: Desk> Calls<D> {
         let plain = reads_data_first(caller.client.as_deref());
         let Some(tool) = Own::named(&request.name) else {
             let arguments = request.arguments.unwrap_or_default();
-            let called = self.quickly(self.desk.call_more(&request.name, arguments, &caller)).await?;
-            let report = called.ok_or_else(|| unknown(&request.name))?;
+            let answered = self.quickly(self.desk.call_more(&request.name, arguments, &caller)).await?;
+            let report = answered.ok_or_else(|| unknown(&request.name))?;
             return Ok(result(report, plain).into());
         };
         let underway = if let Some(state) = &request.request_state {

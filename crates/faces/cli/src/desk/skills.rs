@@ -58,12 +58,12 @@ impl LocalDesk {
 
     /// Works with the skills as they are now.
     fn with_shelf<T>(&self, work: impl FnOnce(&Shelf) -> T) -> Result<T, Report> {
-        let change = self.skill_changes().map(|changes| *changes.borrow());
+        let count = self.skill_changes().map(|changes| *changes.borrow());
         let mut kept: MutexGuard<'_, _> = self.skills.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = |kept: &Kept| Some(kept.change) == change && kept.looked.elapsed() < FRESH;
+        let fresh = |kept: &Kept| Some(kept.change) == count && kept.looked.elapsed() < FRESH;
         if !kept.as_ref().is_some_and(fresh) {
-            let (looked, change) = (Instant::now(), change.unwrap_or_default());
-            let shelf = match kept.take() {
+            let (looked, change) = (Instant::now(), count.unwrap_or_default());
+            let found = match kept.take() {
                 Some(mut known) => {
                     let configuration = self
                         .quietly(|session| Ok(session.configuration()))
@@ -76,7 +76,7 @@ impl LocalDesk {
                     self.quietly(|session| Ok(Shelf::open(session))).map_err(|failure| refused(&failure))?
                 }
             };
-            *kept = Some(Kept { shelf, looked, change });
+            *kept = Some(Kept { shelf: found, looked, change });
         }
         // Filled a line above.
         let kept = kept.as_ref().ok_or_else(|| Report::failure("the skills cannot be listed"))?;
