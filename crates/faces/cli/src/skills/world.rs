@@ -15,12 +15,15 @@ use std::path::Path;
 /// Why something cannot be used; nothing when it can.
 type State = Result<(), Option<String>>;
 
+/// Why things cannot be used, by name; nothing for those that can.
+type Reasons = HashMap<String, Option<String>>;
+
 /// This machine, this project.
 pub(super) struct Here<'a> {
     surroundings: &'a Surroundings,
     catalog: RefCell<&'a mut Catalog>,
     /// Why capabilities cannot be used, by the MCP server that was reached to find out; without one, all the others.
-    capabilities: RefCell<HashMap<Option<String>, HashMap<String, Option<String>>>>,
+    capabilities: RefCell<HashMap<Option<String>, Reasons>>,
     abilities: OnceCell<HashMap<String, bool>>,
     programs: RefCell<HashMap<String, bool>>,
 }
@@ -60,11 +63,7 @@ impl Here<'_> {
 /// Returns the capabilities, each with the reason why it cannot be used, if there is one.
 ///
 /// On a thread of its own, because whoever asks may be in the middle of other work.
-fn states(
-    surroundings: Surroundings,
-    place: Place,
-    server: Option<String>,
-) -> HashMap<String, Option<String>> {
+fn states(surroundings: Surroundings, place: Place, server: Option<String>) -> Reasons {
     let looked = std::thread::spawn(move || {
         let (mut out, mut talk) = (std::io::sink(), std::io::sink());
         let session = Session::quiet(&surroundings, place, &mut out, &mut talk);
