@@ -184,16 +184,12 @@ fn write_file(files: Arc<dyn SessionFiles>, quota: Quota) -> Arc<dyn Tool> {
 }
 
 fn list_directory(files: Arc<dyn SessionFiles>) -> Arc<dyn Tool> {
+    let mut path = path_schema("Directory to list; the root if left out.");
+    path["default"] = json!("/");
     let about = About {
         name: "list_directory",
         description: "List the files and directories that are directly in a directory.",
-        arguments: arguments(
-            &json!({ "path": {
-                "type": "string", "minLength": 1, "maxLength": 4096, "default": "/",
-                "description": "Directory to list; the root if left out."
-            } }),
-            &[],
-        ),
+        arguments: arguments(&json!({ "path": path }), &[]),
         kind: ToolKind::Search,
         risk: Risk::None,
         beside: Beside::Others,
