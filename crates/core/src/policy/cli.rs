@@ -99,11 +99,13 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
         let mocks = can_be(word, "mock") && candidates[..*place].iter().any(|before| can_be(before, "model"));
         mocks || DECIDES.iter().any(|name| can_be(word, name))
     });
-    // Trusting code that a project brings along is a human's, wherever the options stand.
+    // Trusting code that a project brings along is a human's, wherever the options stand; and so is running the commands of
+    // a skill, which no gate would see.
     let trusts = || {
         let brings = ["capability", "capabilities", "skill", "skills"];
         let about = candidates.iter().any(|word| brings.iter().any(|name| can_be(word, name)));
-        rest[at..].iter().find(|word| about && is_known(word) && can_be(word, "trust"))
+        let runs_code = |word: &&String| is_known(word) && matches!(word.as_str(), "trust" | "expand");
+        rest[at..].iter().filter(|_| about).find(runs_code)
     };
     let decides = decides.map(|(_, word)| *word).or_else(trusts);
     match decides {
@@ -124,12 +126,14 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
     }
 }
 
-/// Returns whether a command, its name first, only shows something. `capability test` calls a tool.
+/// Returns whether a command, its name first, only shows something. `capability test` calls a tool, `skill lock` writes a file.
 fn looks(command: &[String]) -> bool {
     let Some((name, rest)) = command.split_first() else { return false };
     let calls = matches!(name.as_str(), "capability" | "capabilities")
         && rest.iter().any(|word| can_be(word, "test"));
-    LOOKS.contains(&name.as_str()) && !calls
+    let changes = matches!(name.as_str(), "skill" | "skills")
+        && rest.iter().any(|word| can_be(word, "lock") || can_be(word, "untrust") || can_be(word, "expand"));
+    LOOKS.contains(&name.as_str()) && !calls && !changes
 }
 
 fn shown(word: &str) -> String {

@@ -43,6 +43,8 @@ fn deciding_about_runs_through_a_shell_is_denied_in_any_spelling() {
         "abide capability --color never --json trust tickets",
         "abide -C x capability trust tickets",
         "abide skill trust notes",
+        "abide skill expand notes",
+        "abide --json skill --color never expand notes 1.4",
     ] {
         for situation in [free(), working()] {
             assert!(is_denied(&judge(&situation, &bash(command))), "{command}");
