@@ -5,6 +5,7 @@
 //! cargo run --release -p abide-bench -- runs [--quick]
 //! cargo run --release -p abide-bench -- hook [--quick]
 //! cargo run --release -p abide-bench -- skills [--quick]
+//! cargo run --release -p abide-bench -- turn [--quick]
 //! ```
 //! The program calls itself for the other side of a comparison, so that both are cold processes.
 #![expect(
@@ -19,6 +20,7 @@ mod hook;
 mod measure;
 mod runs;
 mod skills;
+mod turn;
 mod validate;
 
 use anyhow::bail;
@@ -32,6 +34,9 @@ fn main() -> anyhow::Result<ExitCode> {
         ["validate", "--quick"] => validate::run(validate::QUICK),
         ["runs"] => runs::run(false),
         ["runs", "--quick"] => runs::run(true),
+        ["turn"] => turn::run(false),
+        ["turn", "--quick"] => turn::run(true),
+        ["turn-side", ref rest @ ..] => turn::other(rest),
         ["hook"] => hook::run(false),
         ["hook", "--quick"] => hook::run(true),
         ["skills"] => skills::run(false),
@@ -40,6 +45,6 @@ fn main() -> anyhow::Result<ExitCode> {
         ["floor", "events", folder] => floor::events(folder.as_ref()),
         ["floor", "bare", folder] => floor::bare(folder.as_ref()),
         ["measure", program, ref rest @ ..] => measure::child(program, rest),
-        _ => bail!("usage: abide-bench validate|runs|hook|skills [--quick]"),
+        _ => bail!("usage: abide-bench validate|runs|hook|skills|turn [--quick]"),
     }
 }

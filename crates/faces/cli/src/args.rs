@@ -3,6 +3,7 @@
 mod agent;
 mod audit;
 mod capability;
+mod chat;
 mod gate;
 mod install;
 mod model;
@@ -12,6 +13,7 @@ mod skill;
 pub use agent::{AgentArguments, AgentCommand};
 pub use audit::{AuditArguments, AuditCommand};
 pub use capability::{CapabilityArguments, CapabilityCommand};
+pub use chat::ChatArguments;
 pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 pub use model::{MockArguments, ModelArguments, ModelCommand};
@@ -128,6 +130,8 @@ pub enum Command {
     Mcp(McpArguments),
     /// Agents: who there is, what each may use, and what is missing
     Agent(AgentArguments),
+    /// Talk with an agent of abide's own loop; what is said is kept
+    Chat(ChatArguments),
     /// Look at the capabilities that agents can be given, and try their tools
     Capability(CapabilityArguments),
     /// See the skills of every client, why one cannot be used, and what it may do

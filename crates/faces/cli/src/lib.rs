@@ -98,6 +98,7 @@ fn run(
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
         Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
         Command::Agent(arguments) => commands::agent(&mut session, arguments),
+        Command::Chat(arguments) => commands::chat(&mut session, arguments),
         Command::Capability(arguments) => commands::capability(&mut session, arguments),
         Command::Skill(arguments) => commands::skill(&mut session, arguments),
         Command::Hook(arguments) => commands::answer_hook(&mut session, arguments),

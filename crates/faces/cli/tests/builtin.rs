@@ -250,3 +250,43 @@ fn an_agent_calls_the_tools_of_capabilities_that_users_wrote() {
     assert!(last.contains("HI; TOUCH EVIL?") && last.contains("there is no tool `whisper`"), "{last}");
     assert!(!project.path().join("evil").exists());
 }
+
+#[test]
+fn a_conversation_in_a_pipe_has_one_message_a_line_and_nobody_to_ask() {
+    let project = Project::new(vec![
+        Turn::call(ToolCall::new("write", json!({ "path": "evil.txt", "content": "x" }))),
+        Turn::text("I could not write it"),
+        Turn::text("you said two things"),
+    ]);
+    let mut child = project.abide(&["chat", "writer"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut lines = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut lines, b"write a file\n/nonsense\nwhat did I say?\n").unwrap();
+    drop(lines);
+    let output = child.wait_with_output().unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{talk}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "I could not write it\nyou said two things\n");
+    assert!(!project.path().join("evil.txt").exists());
+    assert!(talk.contains("there is nobody here who could be asked"), "{talk}");
+    assert!(talk.contains("there is no command `/nonsense`"), "{talk}");
+    let requests = project.requests();
+    assert_eq!(requests[2].messages.iter().filter(|message| message.role == Role::User).count(), 2);
+    assert!(requests[0].system.contains("You write release notes."));
+}
+
+#[test]
+fn a_message_is_answered_once_and_what_goes_wrong_is_the_exit_code() {
+    let project = Project::new(vec![Turn::text("hello"), Turn::fault(Fault::Status(400, "no".into()))]);
+    let output = project.output(&["chat", "--message", "hi", "--json"]);
+    let events: Vec<serde_json::Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    assert_eq!(kinds, ["message.told", "model.asked", "model.answered", "turn.ended"]);
+    let failed = project.output(&["chat", "--resume", "--message", "and now?"]);
+    assert_ne!(failed.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("the question was refused"));
+    let unknown = project.output(&["chat", "wirter", "--message", "hi"]);
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `writer`?"));
+}

@@ -5,6 +5,7 @@
 mod rules;
 mod seat;
 
+pub(crate) use rules::Manner;
 pub(crate) use seat::{Here, Wanted};
 
 use crate::runs::{self, SystemClock};

@@ -3,17 +3,27 @@
 use abide_core::capability::Tier;
 use abide_core::definition::{AgentProfile, PermissionAction};
 use abide_core::model::Arguments;
-use abide_core::policy::{self, Client, Files, Place};
+use abide_core::policy::{self, Client, Files, Place, ToolKind};
 use abide_core::turn::Ruling;
 use abide_core::value::Value;
 use abide_engine::port::ToolSpec;
 use abide_engine::turn::Permissions;
 use std::path::Path;
 
+/// What happens to a call about which neither the profile nor the tool says anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// It is made: a step says what may be called, and the gate holds the agent to it.
+    Step,
+    /// A human is asked about what changes something.
+    Talk,
+}
+
 /// The rules of a profile.
 pub(super) struct ProfileRules {
     pub(super) profile: AgentProfile,
     pub(super) place: Place,
+    pub(super) manner: Manner,
 }
 
 impl Permissions for ProfileRules {
@@ -24,15 +34,26 @@ impl Permissions for ProfileRules {
         };
         let call = policy::ToolCall::read(Client::Other, tool.name.as_str(), &data);
         let permit = self.profile.permits(&call, &self.place, &Disk);
+        let usual = match (self.manner, tool.kind) {
+            (Manner::Talk, ToolKind::Edit | ToolKind::Execute) if is_of_the_project(tool) => {
+                tool.tier.max(Tier::Confirm)
+            }
+            _ => tool.tier,
+        };
         let tier = match permit.action {
             PermissionAction::Deny => Tier::Deny,
             PermissionAction::Ask => Tier::Confirm.max(tool.tier),
             // A rule that says yes spares the question; silence does not.
             PermissionAction::Allow if permit.why.is_some() && tool.tier != Tier::Deny => Tier::Auto,
-            PermissionAction::Allow => tool.tier,
+            PermissionAction::Allow => usual,
         };
         Ruling { tier, why: permit.why }
     }
+}
+
+/// Returns whether a tool reaches out of the session: what changes the session's own files needs nobody's yes.
+fn is_of_the_project(tool: &ToolSpec) -> bool {
+    matches!(tool.name.as_str(), "write" | "edit" | "bash" | "apply_patch")
 }
 
 /// The disk of this machine.

@@ -1,6 +1,6 @@
 //! An agent, put together: its profile, its model, its tools, and the gate in front of them.
 
-use super::rules::{Disk, ProfileRules};
+use super::rules::{Disk, Manner, ProfileRules};
 use crate::Surroundings;
 use crate::capabilities::{Further, Reach};
 use crate::gate::{self, gate};
@@ -17,7 +17,7 @@ use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, na
 use abide_core::source::{Span, Spanned};
 use abide_core::turn::Envelope;
 use abide_engine::capability::Choice;
-use abide_engine::port::{Clock as _, Confirm, NobodyToAsk, Store as _, Task, Tool, ToolSpec};
+use abide_engine::port::{Clock as _, Confirm, NobodyToAsk, Store as _, Task, ToolSpec};
 use abide_engine::toolbox::{CheckedTool, Toolbox};
 use abide_engine::turn::{CallTree, Gate, ModelSeat, Seat, StepGate};
 use abide_process::LocalProcess;
@@ -48,13 +48,10 @@ pub(crate) struct Wanted<'a> {
     pub(crate) model: Option<ModelName>,
     /// The step that it works on.
     pub(crate) task: Option<&'a Task>,
+    pub(crate) manner: Manner,
     /// The mark of the processes that it starts.
     pub(crate) mark: String,
     pub(crate) confirm: Arc<dyn Confirm>,
-    /// Tools beside those of its capabilities.
-    pub(crate) further: Vec<Arc<dyn Tool>>,
-    /// The gate, where it is not that of a step.
-    pub(crate) gate: Option<Arc<dyn Gate>>,
 }
 
 impl<'a> Wanted<'a> {
@@ -64,10 +61,9 @@ impl<'a> Wanted<'a> {
             agent,
             model: None,
             task: Some(task),
+            manner: Manner::Step,
             mark: task.mark.clone(),
             confirm: Arc::new(NobodyToAsk),
-            further: Vec::new(),
-            gate: None,
         }
     }
 }
@@ -90,10 +86,12 @@ impl Here {
             format!("{error}{help}")
         })?;
         let equipment = self.equipped(&profile, wanted, without).await?;
-        let gate: Arc<dyn Gate> = match (&wanted.gate, wanted.task) {
-            (Some(gate), _) => Arc::clone(gate),
-            (None, Some(task)) => self.step_gate(&wanted.agent, task).await,
-            (None, None) => return Err("an agent needs a gate".to_owned()),
+        let gate: Arc<dyn Gate> = match wanted.task {
+            Some(task) => self.step_gate(&wanted.agent, task).await,
+            None => {
+                let situation = self.situation(&wanted.agent, policy::Session::Free);
+                Arc::new(StepGate { situation, files: Arc::new(Disk) })
+            }
         };
         let (system, toolbox) = equipment;
         let place = self.policy_place();
@@ -107,7 +105,7 @@ impl Here {
             model_name: model.to_string(),
             system,
             toolbox,
-            permissions: Arc::new(ProfileRules { profile, place }),
+            permissions: Arc::new(ProfileRules { profile, place, manner: wanted.manner }),
             gate,
             confirm: Arc::clone(&wanted.confirm),
             tree: CallTree::new(Envelope {
@@ -126,7 +124,7 @@ impl Here {
             let survey = models::survey(session);
             let own = survey.models.iter().find(|model| !model.agents.is_empty());
             let named = survey.default.as_ref().and_then(|name| survey.model(name)).or(own);
-            let others = "or name another `runner` for the step: `claude`, `opencode` or `codex`";
+            let others = "or name another `runner` (`claude`, `opencode`, `codex`), or let an agent start it (see `abide install --help`)";
             match named {
                 None => Some(format!("{NO_MODEL}, {others}")),
                 Some(model) => {
@@ -218,8 +216,7 @@ impl Here {
             by_step && has(profile, spec)
         };
         let own = equipment.toolbox.iter().filter(|tool| may_use(tool.spec())).map(CheckedTool::handler);
-        let all: Vec<Arc<dyn Tool>> = own.chain(wanted.further.iter().cloned()).collect();
-        let toolbox = Toolbox::new(all).map_err(|error| error.to_string())?;
+        let toolbox = Toolbox::new(own).map_err(|error| error.to_string())?;
         Ok((equipment.system_prompt, toolbox))
     }
 
@@ -243,17 +240,20 @@ impl Here {
             warned: false,
             worker: true,
         };
-        Arc::new(StepGate { situation: self.situation(agent, active), files: Arc::new(Disk) })
+        Arc::new(StepGate {
+            situation: self.situation(agent, policy::Session::Active(Box::new(active))),
+            files: Arc::new(Disk),
+        })
     }
 
-    fn situation(&self, agent: &str, active: Active) -> Situation {
+    fn situation(&self, agent: &str, session: policy::Session) -> Situation {
         let held =
             gate(&self.surroundings).map(|gate| gate::held(&self.surroundings, &gate, &self.place, agent));
         let place = self.policy_place();
         match held {
             Some(Ok((reserved, guarded, rights))) => Situation {
                 place,
-                session: policy::Session::Active(Box::new(active)),
+                session,
                 seat: policy::Seat::Main,
                 agent: rights,
                 reserved,

@@ -105,13 +105,13 @@ pub(crate) fn look_up<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 }
 
 /// Says who this process is, so that others can see whether it lives.
-fn holder() -> Holder {
+pub(crate) fn holder() -> Holder {
     let process = std::process::id();
     Holder { name: name_of(process).unwrap_or_else(|| format!("process {process}")), process }
 }
 
 /// Tells whether the process of a holder is gone, or another one has its number now.
-fn is_dead(holder: &Holder) -> bool {
+pub(crate) fn is_dead(holder: &Holder) -> bool {
     name_of(holder.process).is_none_or(|name| name != holder.name)
 }
 

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the tests start the binary and look at its files")]
 
+mod chat;
 mod drawing;
 mod installing;
 mod keys;
