@@ -287,6 +287,6 @@ fn a_message_is_answered_once_and_what_goes_wrong_is_the_exit_code() {
     let failed = project.output(&["chat", "--resume", "--message", "and now?"]);
     assert_ne!(failed.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&failed.stderr).contains("the question was refused"));
-    let unknown = project.output(&["chat", "wirter", "--message", "hi"]);
+    let unknown = project.output(&["agent", "run", "wirter", "hi"]);
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `writer`?"));
 }

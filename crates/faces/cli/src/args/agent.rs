@@ -21,4 +21,16 @@ pub enum AgentCommand {
         #[arg(value_name = "AGENT")]
         name: String,
     },
+    /// Give an agent one task, in abide's own loop, and print its answer; `abide chat --resume` goes on with it
+    Run {
+        /// The agent
+        #[arg(value_name = "AGENT")]
+        name: String,
+        /// The task
+        #[arg(value_name = "PROMPT")]
+        prompt: String,
+        /// Ask this model instead of the agent's own, as `provider/name`
+        #[arg(long, value_name = "MODEL")]
+        model: Option<String>,
+    },
 }

@@ -1,6 +1,6 @@
 //! `abide agent`: who there is, what each may use, and what is missing before it can work.
 
-use crate::args::{AgentArguments, AgentCommand};
+use crate::args::{AgentArguments, AgentCommand, ChatArguments};
 use crate::capabilities::{Reach, capabilities, in_memory};
 use crate::models::{self, Survey};
 use crate::runs::block_on;
@@ -24,6 +24,12 @@ pub(crate) fn agent(session: &mut Session<'_>, arguments: &AgentArguments) -> Re
     match &arguments.command {
         AgentCommand::List => list(session),
         AgentCommand::Show { name } => show(session, name),
+        AgentCommand::Run { name, prompt, model } => {
+            let message = Some(prompt.clone());
+            let arguments =
+                ChatArguments { agent: Some(name.clone()), message, model: model.clone(), resume: None };
+            super::chat(session, &arguments)
+        }
     }
 }
 

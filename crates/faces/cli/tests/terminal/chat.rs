@@ -22,7 +22,7 @@ fn a_conversation_shows_tools_asks_before_it_changes_something_and_goes_on_later
     let home = project.path("").display().to_string();
     let variables = [("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", "key"), ("HOME", home.as_str())];
     let mut terminal = project.terminal_with(80, &variables, &["chat"]);
-    terminal.sees("> ");
+    terminal.saw("> ");
     terminal.types("/help\n");
     terminal.sees("Ctrl-C ends what the agent is doing");
     terminal.types("write yes.txt\n");
@@ -40,7 +40,7 @@ fn a_conversation_shows_tools_asks_before_it_changes_something_and_goes_on_later
     terminal.sees("goes on");
     assert_eq!(terminal.ends().0, 0);
     let mut terminal = project.terminal_with(80, &variables, &["chat", "--resume"]);
-    terminal.sees("> ");
+    terminal.saw("> ");
     terminal.types("what did I want?\n");
     terminal.sees("You wanted two files.");
     terminal.types("/exit\n");
