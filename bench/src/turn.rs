@@ -12,14 +12,14 @@ use abide_core::definition::{Config, ProviderName};
 use abide_core::event::{RunId, Timestamp};
 use abide_core::model::{ModelFacts, Part, Patience, Provider};
 use abide_core::policy::ToolKind;
-use abide_core::turn::{Envelope, SessionCreated, TurnEnd};
+use abide_core::turn::{Envelope, SessionCreated, TurnEnd, TurnEvent};
 use abide_core::value::Secret;
 use abide_engine::port::{
     Beside, Clock, Later, NobodyToAsk, SessionId, Stop, Stopper, Tool, ToolContext, ToolError, ToolOutput,
     ToolSpec,
 };
 use abide_engine::toolbox::Toolbox;
-use abide_engine::turn::{Agent, CallTree, ModelSeat, OpenGate, OwnTiers, SessionLog};
+use abide_engine::turn::{Agent, CallTree, Heard, ModelSeat, OpenGate, OwnTiers, SessionLog};
 use abide_models::{HttpModel, Proxies};
 use abide_store_sqlite::{Settings, SqliteStore};
 use abide_testkit::model::{Fault, ModelServer, Request, Script, ToolCall, Turn};
@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// At most so many times the CPU of the bare client.
@@ -36,6 +37,8 @@ const MOST_CPU: f64 = 1.5;
 /// At most so many megabytes for [`WAITING`] sessions.
 const MOST_MEGABYTES: f64 = 500.0;
 const WAITING: usize = 1_000;
+/// How many scripted models they wait for: each takes some hundred connections at once.
+const SERVERS: usize = 5;
 /// How many tools a turn calls, one after the other.
 const CALLS: usize = 10;
 /// What the loop commits: the session, what it is told, each answer, each result, the end.
@@ -71,6 +74,8 @@ fn cpu(turns: u32, rounds: usize, bars: &mut Bars) -> anyhow::Result<()> {
     let bytes = std::fs::metadata(folder.path().join("first.db"))?.len().min(64 << 10) as usize / COMMITS;
     let (mut durable, mut least) = (Vec::new(), Vec::new());
     for round in 0..rounds {
+        // A new one each time: a scripted model keeps what it was asked.
+        let server = ModelServer::start(Script::function(answer))?;
         let at = |name: &str| shown(&folder.path().join(format!("{name}-{round}.db")));
         let count = turns.to_string();
         durable.push(side("durable", &[&server.url(), &count, &at("durable")])?);
@@ -94,11 +99,13 @@ fn cpu(turns: u32, rounds: usize, bars: &mut Bars) -> anyhow::Result<()> {
 
 fn memory(bars: &mut Bars) -> anyhow::Result<()> {
     more_files()?;
-    let server = ModelServer::start(Script::function(|_| Turn::fault(Fault::Silent)))?;
+    let silent = || ModelServer::start(Script::function(|_| Turn::fault(Fault::Silent)));
+    let servers: Vec<ModelServer> = (0..SERVERS).map(|_| silent()).collect::<Result<_, _>>()?;
+    let urls: Vec<String> = servers.iter().map(ModelServer::url).collect();
     let folder = tempfile::tempdir()?;
     let count = WAITING.to_string();
-    let cost = side("waiting", &[&server.url(), &count, &shown(&folder.path().join("waiting.db"))])?;
-    let asked = server.turns().len();
+    let cost = side("waiting", &[&urls.join(","), &count, &shown(&folder.path().join("waiting.db"))])?;
+    let asked: usize = servers.iter().map(|server| server.turns().len()).sum();
     ensure!(asked == WAITING, "{asked} of {WAITING} sessions asked");
     // A byte as a microsecond: a division that loses nothing.
     let megabytes = Duration::from_micros(cost.memory).as_secs_f64();
@@ -162,6 +169,8 @@ async fn bare(url: &str, turns: usize, file: &Path, bodies: &Path, bytes: usize)
     database.pragma_update(None, "synchronous", "full")?;
     database.execute_batch("create table events (seq integer primary key, data text)")?;
     let data = "x".repeat(bytes);
+    // As the adapter does; an error says that somebody has.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::new();
     for _ in 0..turns {
         let mut commits = 0;
@@ -187,23 +196,40 @@ async fn bare(url: &str, turns: usize, file: &Path, bodies: &Path, bytes: usize)
     Ok(())
 }
 
-async fn waiting(url: &str, count: usize, file: &Path) -> anyhow::Result<()> {
+async fn waiting(urls: &str, count: usize, file: &Path) -> anyhow::Result<()> {
     more_files()?;
     let store = Arc::new(SqliteStore::open(file, Settings::new(now))?);
     let (stopper, stop) = Stopper::pair();
-    let agent = Arc::new(agent(url)?);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counting = |url: &str| -> anyhow::Result<Arc<Agent<SystemClock>>> {
+        let counted = Arc::clone(&asked);
+        let watch = move |heard| -> Later<()> {
+            if matches!(heard, Heard::Happened(TurnEvent::Asked)) {
+                counted.fetch_add(1, Ordering::SeqCst);
+            }
+            Box::pin(std::future::ready(()))
+        };
+        Ok(Arc::new(Agent { watch: Some(Arc::new(watch)), ..agent(url)? }))
+    };
+    let agents = urls.split(',').map(counting).collect::<anyhow::Result<Vec<_>>>()?;
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..count {
         let mut session = session(&store, number).await?;
-        // Each session has a tree of its own, as each agent that talks to somebody.
-        let (agent, stop) = (Arc::clone(&agent), stop.clone());
+        let (agent, stop) = (Arc::clone(&agents[number % agents.len()]), stop.clone());
         tasks.spawn(async move {
             let message = vec![Part::Text("Look at all ten files. ".repeat(100))];
             let report = agent.turn(&mut session, message, None, &stop).await;
             report.is_ok_and(|report| report.end == TurnEnd::Cancelled)
         });
     }
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    for _ in 0..600 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if asked.load(Ordering::SeqCst) == count {
+            break;
+        }
+    }
+    // The last ones are still on their way to the model.
+    tokio::time::sleep(Duration::from_secs(5)).await;
     stopper.stop();
     while let Some(ended) = tasks.join_next().await {
         ensure!(ended?, "a session did not wait");
