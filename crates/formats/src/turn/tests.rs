@@ -1,3 +1,5 @@
+//! Every event of a session comes back from its JSON as it went in, and what is no event is refused.
+
 use super::{read, write};
 use abide_core::model::{
     AnswerEnd, Arguments, Cost, Image, ImageMedia, Part, Piece, Thought, ToolCall, Usage,
