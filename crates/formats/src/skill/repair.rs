@@ -4,7 +4,7 @@
 //! Every other key that can be read by itself keeps what it says.
 
 use super::frontmatter::{self, Field, Held};
-use super::split::{Split, split};
+use super::split::{Split, is_blank, split};
 
 /// Returns the fields after the repair, or nothing if that does not help.
 pub(super) fn repaired(text: &str) -> Option<Vec<Field>> {
@@ -60,20 +60,17 @@ fn kept(field: Field, lines: &[&str]) -> Field {
 
 /// Returns the key and the value of a line that the repair rewrites.
 fn colon_value(line: &str) -> Option<(&str, &str)> {
-    if line.starts_with(char::is_whitespace) {
-        return None;
-    }
     let word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let key_end = line.find(|character| !word(character))?;
     let key = &line[..key_end];
     if key.is_empty() || key.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }
-    let value = line[key_end..].trim_start().strip_prefix(':')?.trim_start();
+    let value = line[key_end..].trim_start_matches(is_blank).strip_prefix(':')?.trim_start_matches(is_blank);
     if value.contains(['\r', '\u{2028}', '\u{2029}']) {
         return None;
     }
-    let value = value.trim_end();
+    let value = value.trim_end_matches(is_blank);
     let stays = value.is_empty() || value == ">" || value == "|" || value.starts_with(['"', '\'']);
     (!stays && value.contains(':')).then_some((key, value))
 }

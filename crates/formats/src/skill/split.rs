@@ -30,8 +30,7 @@ pub(super) fn split(text: &str) -> Split<'_> {
         Some(end) => rest[..end].strip_suffix('\r').unwrap_or(&rest[..end]),
         None => rest,
     };
-    let language =
-        first_line.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}');
+    let language = first_line.trim_matches(is_blank);
     if !language.is_empty() {
         return Split::Language(language);
     }
@@ -44,4 +43,9 @@ pub(super) fn split(text: &str) -> Split<'_> {
             Split::Found { matter: &rest[..close], offset: 3, body }
         }
     }
+}
+
+/// Returns whether JavaScript takes a character for white space, which is not quite what Unicode does.
+pub(super) fn is_blank(character: char) -> bool {
+    character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
 }

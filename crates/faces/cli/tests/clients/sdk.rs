@@ -78,7 +78,9 @@ impl Project {
         assert_eq!(saw["troubles"], json!([]), "{saw:#}");
         assert_eq!(saw["server"]["name"], "abide");
         assert!(saw["instructions"].as_str().unwrap().contains("ability_submit"));
-        assert_eq!(saw["tools"].as_array().unwrap().len(), 7);
+        let tools: Vec<&str> = saw["tools"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(tools.len(), 8, "{tools:?}");
+        assert!(tools.contains(&"ability_run") && tools.contains(&"skill"), "{tools:?}");
         assert!(text(&saw["list"]).contains("release: Puts a version out"), "{:#}", saw["list"]);
         assert!(text(&saw["wrong"]).contains("did you mean `ability`?") && saw["wrong"]["isError"] == true);
         assert!(saw["unknown"].as_str().unwrap().contains("did you mean `ability_run`?"));
