@@ -314,7 +314,7 @@ fn skills_are_read_as_gray_matter_reads_them() {
         differences[..differences.len().min(10)].join("\n")
     );
     // A generator that makes only broken files would show nothing.
-    assert!(loaded > 15_000, "only {loaded} could be read");
+    assert!(loaded > 10_000, "only {loaded} could be read");
 }
 
 #[test]
