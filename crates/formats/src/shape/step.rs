@@ -123,7 +123,7 @@ pub static VALIDATION: Record = Record {
 
 const SUMMARIZE: Key = Key {
     name: "summarize",
-    doc: "Condenses the output before later steps get it: `true`, or an instruction that says how.",
+    doc: "Asks for the output to be condensed before later steps get it: `true`, or an instruction that says how. No model is asked for that yet: a long output keeps its start and its end.",
     shape: Shape::AnyOf(&[Shape::Bool, Shape::Text]),
     required: false,
     default: Some("false"),
