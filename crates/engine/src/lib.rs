@@ -15,6 +15,7 @@ pub mod port;
 mod rerun;
 pub mod service;
 pub mod snapshot;
+pub mod summary;
 mod support;
 pub mod toolbox;
 pub mod turn;

@@ -6,6 +6,7 @@ use crate::port::{Runners, Workspace};
 use crate::service::ServiceError;
 use abide_core::definition::{Ability, Step, StepKind};
 use abide_core::run::Run;
+use abide_core::view::summary::asks_for_summary;
 use std::collections::HashSet;
 
 /// Refuses an ability that would come to a step that nothing here executes, however deep below it.
@@ -15,7 +16,7 @@ pub(crate) fn check_support<W: Workspace>(
     name: &str,
     ability: &Ability,
 ) -> Result<(), ServiceError> {
-    called_too(runners, workspace, name, steps_of(runners, name, &ability.steps)?)
+    called_too(runners, workspace, name, steps_of(runners, name, &all(ability))?)
 }
 
 /// Refuses to go on with a run whose steps that are left, however deep below it, nothing here executes.
@@ -26,8 +27,9 @@ pub(crate) fn check_rest<W: Workspace>(
 ) -> Result<(), ServiceError> {
     let name = &run.created.name;
     let left = run.ability.steps.iter().zip(run.steps.iter());
-    let left = left.filter(|(_, state)| !state.status.is_closed()).map(|(step, _)| step);
-    called_too(runners, workspace, name, steps_of(runners, name, left)?)
+    let left: Vec<&Step> =
+        left.filter(|(_, state)| !state.status.is_closed()).map(|(step, _)| step).collect();
+    called_too(runners, workspace, name, steps_of(runners, name, &left)?)
 }
 
 fn called_too<W: Workspace>(
@@ -44,17 +46,17 @@ fn called_too<W: Workspace>(
         // One that cannot be had now may be there when its step begins; if it is not, that step says why.
         let Ok(definition) = workspace.ability(&name) else { continue };
         let Ok(ability) = pinned(&definition.source, &definition.name) else { continue };
-        called.extend(steps_of(runners, &name, &ability.steps)?);
+        called.extend(steps_of(runners, &name, &all(&ability))?);
     }
     Ok(())
 }
 
+fn all(ability: &Ability) -> Vec<&Step> {
+    ability.steps.iter().collect()
+}
+
 /// Checks steps of one ability; returns the abilities that they call.
-fn steps_of<'s>(
-    runners: &Runners,
-    name: &str,
-    steps: impl IntoIterator<Item = &'s Step>,
-) -> Result<Vec<String>, ServiceError> {
+fn steps_of(runners: &Runners, name: &str, steps: &[&Step]) -> Result<Vec<String>, ServiceError> {
     let mut called = Vec::new();
     for step in steps {
         let what = match &step.kind {
@@ -66,6 +68,24 @@ fn steps_of<'s>(
             }
             StepKind::Script(_) | StepKind::Approval(_) => continue,
         };
+        if asks_for_summary(step, steps.iter().copied()) {
+            let agent = match &step.kind {
+                StepKind::Agent(agent) => Some(agent.agent.as_str()),
+                _ => None,
+            };
+            let why = match runners.summarizer() {
+                None => Some("there is no model".to_owned()),
+                Some(summarizer) => summarizer.unusable(agent),
+            };
+            if let Some(why) = why {
+                let why = format!("its output is to be summarized, and that cannot be done: {why}");
+                return Err(ServiceError::Unusable {
+                    ability: name.to_owned(),
+                    step: step.id.to_string(),
+                    why,
+                });
+            }
+        }
         let word = runner_word(&step.kind);
         let found = runners.find(word);
         if let Some(why) = found.as_ref().and_then(|runner| runner.unusable()) {

@@ -13,6 +13,7 @@ pub use result::{AttemptFailure, Observation, Output, ProcessEnd, StepResult};
 pub use verdict::{GivenVerdict, NotedVerdict, VerdictAnswer};
 
 use crate::definition::StepId;
+use crate::model::Usage;
 use crate::value::Value;
 use smol_str::SmolStr;
 
@@ -114,6 +115,17 @@ pub enum Event {
         /// What.
         decision: LossDecision,
     },
+    /// A model put the output of a step in short, for agents that need the step.
+    StepSummarized {
+        /// Which.
+        step: StepId,
+        /// The summary.
+        summary: String,
+        /// The model.
+        model: SmolStr,
+        /// What was used of it.
+        usage: Usage,
+    },
     /// A human is asked.
     QuestionAsked {
         /// Which instance.
@@ -178,6 +190,7 @@ impl Event {
             Self::AttemptCancelled { .. } => "step.cancelled",
             Self::AttemptLost { .. } => "step.lost",
             Self::LossResolved { .. } => "step.resolved",
+            Self::StepSummarized { .. } => "step.summarized",
             Self::QuestionAsked { .. } => "question.asked",
             Self::QuestionAnswered { .. } => "question.answered",
             Self::QuestionExpired { .. } => "question.expired",

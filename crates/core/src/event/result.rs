@@ -23,8 +23,10 @@ pub struct StepResult {
     pub comment: Option<String>,
     /// The child run.
     pub run: Option<super::RunId>,
-    /// What a model was used for it, where its runner says so.
+    /// What a model was used for it, where its runner says so; a summary of it counts, too.
     pub usage: Option<Usage>,
+    /// Its output in short, once a model was asked for that.
+    pub summary: Option<String>,
 }
 
 /// A text that may be the beginning and the end of a longer one.

@@ -120,6 +120,13 @@ impl Run {
                     }
                 }
             }
+            Event::StepSummarized { step, summary, usage, .. } => {
+                if let Some(step) = self.position(step.as_str()) {
+                    let result = &mut self.steps[step].result;
+                    result.summary = Some(summary.clone());
+                    result.usage = Some(result.usage.unwrap_or_default() + *usage);
+                }
+            }
             Event::QuestionAsked { key, question } => {
                 if let Some((step, instance)) = self.leave_or_open(key) {
                     self.enter(step, instance, InstanceState::Asking(question.clone()));

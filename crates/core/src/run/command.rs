@@ -1,6 +1,8 @@
 //! What happens to a run from outside, and why it may not.
 
+use crate::definition::StepId;
 use crate::event::{HookKey, LossDecision, NotedVerdict, Observation, RunId, StepKey, Timestamp};
+use crate::model::Usage;
 use smol_str::SmolStr;
 
 /// Something that happens to a run from outside.
@@ -37,6 +39,17 @@ pub enum Command {
         observation: Box<Observation>,
         /// What time it is.
         now: Timestamp,
+    },
+    /// A model put the output of a step in short.
+    Summarized {
+        /// Which.
+        step: StepId,
+        /// The summary.
+        summary: String,
+        /// The model.
+        model: SmolStr,
+        /// What was used of it.
+        usage: Usage,
     },
     /// A human answers a question.
     Answer {

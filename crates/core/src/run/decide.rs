@@ -46,6 +46,14 @@ impl Run {
             Command::AttemptEnded { key, attempt, observation, now } => {
                 self.attempt_ended(key, attempt, *observation, now, secrets)
             }
+            Command::Summarized { step, summary, model, usage } => {
+                let known = self.position(step.as_str()).map(|position| &self.steps[position]);
+                // One summary is enough, and a step that is not over has nothing to be summarized.
+                let is_new =
+                    known.is_some_and(|known| known.status.is_closed() && known.result.summary.is_none());
+                let event = Event::StepSummarized { step, summary, model, usage };
+                Ok(if is_new { vec![event] } else { Vec::new() })
+            }
             Command::Answer { key, answer, by, comment, now } => self.answer(key, answer, by, comment, now),
             Command::Cancel { by, reason } => match &self.ending {
                 Some(_) => Err(Refusal::Ending(self.id.clone())),

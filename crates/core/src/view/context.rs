@@ -72,10 +72,14 @@ pub fn prior(run: &Run, step: usize) -> Vec<Part> {
             Some(child) => format!("the whole: `abide logs {child}`"),
             None => format!("the whole: `abide logs {} {}`", run.id, **need),
         };
+        let (text, cut, form) = match &state.result.summary {
+            Some(summary) => (summary, true, ", summarized"),
+            None => (&state.result.output.text, state.result.output.cut, ""),
+        };
         parts.push(Part {
-            heading: format!("Step: {} ({}{how})", **need, author(definition)),
-            text: state.result.output.text.clone(),
-            cut: state.result.output.cut,
+            heading: format!("Step: {} ({}{how}{form})", **need, author(definition)),
+            text: text.clone(),
+            cut,
             whole: Some(whole),
         });
     }

@@ -4,3 +4,4 @@ pub mod context;
 pub mod graph;
 pub mod standing;
 pub mod status;
+pub mod summary;

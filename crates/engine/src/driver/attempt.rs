@@ -38,6 +38,12 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let stop = stop.clone();
         let run = run.clone();
         tasks.spawn(async move {
+            let is_told = matches!(work, Ok(Work::Agent(_) | Work::Skill(_)));
+            let run = if is_told {
+                driver.summarized(run, &key, attempt, deadline, &reports, &stop).await
+            } else {
+                run
+            };
             let observation = match work {
                 Ok(Work::Script(work)) => driver.script(&run, &key, attempt, work, deadline, stop).await,
                 Ok(Work::Child(work)) => {

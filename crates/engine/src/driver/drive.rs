@@ -3,9 +3,9 @@
 use super::halt::{Halt, Halter, Stop};
 use super::{AGAIN, DriveError, Driver, HEARTBEAT, NamedValues};
 use crate::log::{Loaded, catch_up, load};
-use crate::port::{Clock, Lease, Process, Signal, Store, StoreError, Workspace};
+use crate::port::{Clock, Lease, Process, Signal, Store, StoreError, Summary, Workspace};
 use crate::snapshot;
-use abide_core::definition::Input;
+use abide_core::definition::{Input, StepId};
 use abide_core::event::{Event, HookKey, Observation, ProcessEnd, RunId, StepKey, Timestamp};
 use abide_core::run::{Command, Effect, RunStatus};
 use std::collections::HashSet;
@@ -21,6 +21,8 @@ pub(super) enum Report {
     /// A hook that was ended because this driver leaves.
     HookLeft,
     Attempt(StepKey, u32, Box<Observation>),
+    /// The output of a step was put in short.
+    Summarized(StepId, Summary),
     /// A child is not over: a human must decide about a step of it, or this driver leaves.
     ChildWaits(StepKey),
     /// A child could not be driven, which says nothing about the child: nothing is known that could be written.
@@ -283,6 +285,9 @@ fn command_of(report: Report, now: Timestamp) -> Option<Command> {
     Some(match report {
         Report::Attempt(key, attempt, observation) => {
             Command::AttemptEnded { key, attempt, observation, now }
+        }
+        Report::Summarized(step, Summary { text, model, usage }) => {
+            Command::Summarized { step, summary: text, model: model.into(), usage }
         }
         Report::Hook(hook, error) => Command::HookEnded { hook, error },
         Report::HookLeft | Report::ChildWaits(_) | Report::ChildBroke(_) => return None,

@@ -11,6 +11,7 @@ mod halt;
 mod hook;
 mod intake;
 mod recovery;
+mod summary;
 
 pub(crate) use agent::runner_word;
 pub(crate) use child::child_id;
@@ -25,6 +26,7 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use summary::Summaries;
 use tokio::sync::watch;
 
 /// How long a lease holds without a heartbeat.
@@ -91,6 +93,7 @@ pub struct Driver<S, P, W, C> {
     is_dead: Arc<dyn Fn(&Holder) -> bool + Send + Sync>,
     /// Values of secret inputs by run, which the log does not hold.
     secrets: Arc<Mutex<HashMap<RunId, NamedValues>>>,
+    summaries: Arc<Mutex<Summaries>>,
     /// The runs that it drives at the moment, each with the end of its lease.
     busy: Arc<Mutex<HashMap<RunId, i64>>>,
 }
@@ -107,6 +110,7 @@ impl<S, P, W, C> Clone for Driver<S, P, W, C> {
             observer: Arc::clone(&self.observer),
             is_dead: Arc::clone(&self.is_dead),
             secrets: Arc::clone(&self.secrets),
+            summaries: Arc::clone(&self.summaries),
             busy: Arc::clone(&self.busy),
         }
     }
@@ -137,8 +141,20 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     ) -> Self {
         let (store, process, workspace, clock) = ports;
         let runners = Runners::default();
-        let (secrets, busy) = Default::default();
-        Self { store, process, workspace, clock, runners, holder, observer, is_dead, secrets, busy }
+        let (secrets, summaries, busy) = Default::default();
+        Self {
+            store,
+            process,
+            workspace,
+            clock,
+            runners,
+            holder,
+            observer,
+            is_dead,
+            secrets,
+            summaries,
+            busy,
+        }
     }
 
     /// Gives the driver what executes agents and skills; without, an ability that has such steps cannot be started.
@@ -218,6 +234,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 Ok(mut drive) => drive.go_on(stop).await,
                 Err(error) => Err(error),
             };
+            self.forget_summaries(&id);
             // Whoever takes over does not have to wait; a lease that cannot be given back ends by itself.
             let _ = self.store.release(&lease).await;
             driven

@@ -12,6 +12,7 @@ mod model;
 mod process;
 mod runner;
 mod store;
+mod summarizer;
 mod tool;
 mod workspace;
 
@@ -30,5 +31,6 @@ pub use runner::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runne
 pub use store::{
     Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };
+pub use summarizer::{LongOutput, Summarizer, Summary};
 pub use tool::{Beside, SessionId, Stop, Stopper, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 pub use workspace::{Definition, FoundTexts, Workspace, WorkspaceError};

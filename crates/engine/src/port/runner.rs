@@ -1,6 +1,6 @@
 //! Runners: what executes the step of an agent or a skill.
 
-use super::Signal;
+use super::{Signal, Summarizer};
 use abide_core::definition;
 use abide_core::event::{RunId, StepKey, Timestamp};
 use abide_core::model::Usage;
@@ -139,31 +139,47 @@ pub trait Runner: Send + Sync + 'static {
     }
 }
 
-/// The runners that there are, by the word that a step names them with (`acp` for `acp:<command>`).
+/// The runners that there are, by the word that a step names them with (`acp` for `acp:<command>`), and who puts outputs in
+/// short for those that they start.
 #[derive(Clone, Default)]
-pub struct Runners(Vec<(String, Arc<dyn Runner>)>);
+pub struct Runners {
+    all: Vec<(String, Arc<dyn Runner>)>,
+    summarizer: Option<Arc<dyn Summarizer>>,
+}
 
 impl Runners {
     /// Adds a runner; the first one executes steps that name none.
     #[must_use]
     pub fn with(mut self, word: impl Into<String>, runner: Arc<dyn Runner>) -> Self {
-        self.0.push((word.into(), runner));
+        self.all.push((word.into(), runner));
         self
     }
 
     /// Finds what executes a step.
     pub fn find(&self, wanted: Option<&definition::Runner>) -> Option<Arc<dyn Runner>> {
         let found = match wanted {
-            None => self.0.first(),
-            Some(definition::Runner::Acp(_)) => self.0.iter().find(|(word, _)| word == "acp"),
-            Some(wanted) => self.0.iter().find(|(word, _)| *word == wanted.to_string()),
+            None => self.all.first(),
+            Some(definition::Runner::Acp(_)) => self.all.iter().find(|(word, _)| word == "acp"),
+            Some(wanted) => self.all.iter().find(|(word, _)| *word == wanted.to_string()),
         };
         found.map(|(_, runner)| Arc::clone(runner))
+    }
+
+    /// Adds who puts outputs in short; without, agents get the start and the end of long ones.
+    #[must_use]
+    pub fn with_summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Self {
+        self.summarizer = Some(summarizer);
+        self
+    }
+
+    /// Returns who puts outputs in short.
+    pub fn summarizer(&self) -> Option<Arc<dyn Summarizer>> {
+        self.summarizer.clone()
     }
 }
 
 impl std::fmt::Debug for Runners {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_list().entries(self.0.iter().map(|(word, _)| word)).finish()
+        out.debug_list().entries(self.all.iter().map(|(word, _)| word)).finish()
     }
 }

@@ -48,7 +48,8 @@ fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
     };
     // Of those that a step could mean, the first of a name counts.
     all.sort_by_key(|(word, _)| *word != first);
-    all.into_iter().fold(Runners::default(), |runners, (word, runner)| runners.with(word, runner))
+    let runners = Runners::default().with_summarizer(builtin::summarizer(session));
+    all.into_iter().fold(runners, |runners, (word, runner)| runners.with(word, runner))
 }
 
 /// Returns the runners of the clients.

@@ -290,3 +290,54 @@ fn a_message_is_answered_once_and_what_goes_wrong_is_the_exit_code() {
     let unknown = project.output(&["agent", "run", "wirter", "hi"]);
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `writer`?"));
 }
+
+const RESEARCH: &str = r"
+description: Finds something and plans with it
+steps:
+  - { id: research, agent: writer, prompt: Look around, summarize: Extract only the key patterns }
+  - { id: plan, agent: writer, prompt: Plan it, needs: [research] }
+";
+
+#[test]
+fn what_a_step_found_is_summarized_by_the_model_for_the_step_that_needs_it() {
+    let project = Project::new(vec![
+        Turn::text("cats are liquid and dogs are not"),
+        Turn::text("cats: liquid"),
+        Turn::text("a plan"),
+    ]);
+    project.write(".abide/abilities/research.yaml", RESEARCH);
+    let output = project.output(&["run", "research"]);
+    let talk =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{talk}");
+    assert!(talk.contains("research summarized by openai/scripted"), "{talk}");
+    let requests = project.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests[1].system.contains("Extract only the key patterns"), "{}", requests[1].system);
+    assert!(told(&requests[1]).contains("cats are liquid and dogs are not"));
+    let plan = told(&requests[2]);
+    assert!(plan.contains("### Step: research (writer, summarized)\ncats: liquid"), "{plan}");
+    assert!(!plan.contains("dogs"), "{plan}");
+    let audit = project.output(&["audit", "show", "--json"]);
+    let events = String::from_utf8_lossy(&audit.stdout).into_owned();
+    assert_eq!(events.matches("step.summarized").count(), 1, "{events}");
+}
+
+#[test]
+fn a_summary_that_no_model_can_write_is_said_before_anything_runs() {
+    let project = Project::without_a_model();
+    let session = RESEARCH.replace("prompt:", "runner: codex, prompt:");
+    project.write(".abide/abilities/research.yaml", &session);
+    project.write("bin/codex", "#!/bin/sh\ntouch ran\n");
+    let codex = project.path().join("bin/codex");
+    std::fs::set_permissions(&codex, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", project.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let output = project.abide(&["run", "research"]).env("PATH", path).output().unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_ne!(output.status.code(), Some(0));
+    assert!(
+        talk.contains("its output is to be summarized, and that cannot be done: no model is set"),
+        "{talk}"
+    );
+    assert!(!project.path().join("ran").exists());
+}

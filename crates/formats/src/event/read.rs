@@ -96,6 +96,12 @@ fn event(kind: &str, fields: &mut Fields<'_>) -> Result<Event, BadEvent> {
             by: fields.word("by")?,
             comment: fields.optional_text("comment")?,
         },
+        "step.summarized" => Event::StepSummarized {
+            step: step(fields, "step")?,
+            summary: fields.text("summary")?,
+            model: fields.text("model")?.into(),
+            usage: usage(fields)?.unwrap_or_default(),
+        },
         "question.expired" => Event::QuestionExpired { key: fields.key("step")? },
         "run.cancel_requested" => {
             Event::CancelRequested { by: fields.word("by")?, reason: fields.optional_text("reason")? }
@@ -277,6 +283,7 @@ pub(crate) fn result_of(inner: Option<Fields<'_>>) -> Result<StepResult, BadEven
         comment: inner.optional_text("comment")?,
         run: inner.run("run")?,
         usage: usage(&mut inner)?,
+        summary: inner.optional_text("summary")?,
     };
     inner.finish()?;
     Ok(result)

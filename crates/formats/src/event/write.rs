@@ -123,6 +123,12 @@ fn data(event: &Event) -> Value {
             };
             map.with("step", text(key)).with("by", text(by)).with("decision", text(word)).done()
         }
+        Event::StepSummarized { step, summary, model, usage } => map
+            .with("step", text(step))
+            .with("summary", text(summary))
+            .with("model", text(model))
+            .with("usage", usage_data(*usage))
+            .done(),
         Event::QuestionAsked { key, question } => {
             map.with("step", text(key)).with("question", question_data(question)).done()
         }
@@ -244,6 +250,7 @@ pub(crate) fn result_data(result: &StepResult) -> Value {
         .with("comment", maybe(result.comment.as_ref()))
         .with("run", maybe(result.run.as_ref()))
         .with("usage", result.usage.map_or(Value::Null, usage_data))
+        .with("summary", maybe(result.summary.as_ref()))
         .done()
 }
 

@@ -123,10 +123,10 @@ pub static VALIDATION: Record = Record {
 
 const SUMMARIZE: Key = Key {
     name: "summarize",
-    doc: "Asks for the output to be condensed before later steps get it: `true`, or an instruction that says how. No model is asked for that yet: a long output keeps its start and its end.",
+    doc: "Asks a model to condense the output before the agents of later steps get it: `true`, or an instruction that says how. Without it, only an output that is too long to be passed on whole is condensed; `false` leaves it its start and its end.",
     shape: Shape::AnyOf(&[Shape::Bool, Shape::Text]),
     required: false,
-    default: Some("false"),
+    default: None,
 };
 
 const RUNNER: Key = Key {

@@ -64,6 +64,7 @@ pub fn line(event: &Event) -> String {
         Event::QuestionAnswered { key, answer, by, comment } => {
             format!("{key} {answer} by {by}{}", because(comment.as_deref()))
         }
+        Event::StepSummarized { step, summary, .. } => format!("{step} {}", Value::Text(summary.clone())),
         Event::QuestionExpired { key } => key.to_string(),
         Event::CancelRequested { by, reason } => format!("by {by}{}", because(reason.as_deref())),
         Event::DeadlinePassed => String::new(),

@@ -160,6 +160,12 @@ impl Laws {
                     (QuestionKind::Approval, _) => self.close(key),
                 }
             }
+            Event::StepSummarized { step, .. } => {
+                let position = self.run.position(step.as_str()).expect("a step of the ability");
+                let state = &self.run.steps[position];
+                assert!(state.status.is_closed(), "{step} is summarized before it is over");
+                assert!(state.result.summary.is_none(), "{step} is summarized twice");
+            }
             Event::QuestionExpired { key } => {
                 let question = self.question(key);
                 assert!(question.1.is_some_and(|deadline| deadline <= at), "{key} expires early");

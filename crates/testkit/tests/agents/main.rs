@@ -5,5 +5,6 @@ mod contract;
 mod examples;
 mod stage;
 mod stubborn;
+mod summaries;
 mod watching;
 mod work;

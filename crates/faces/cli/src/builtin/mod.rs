@@ -4,13 +4,16 @@
 
 mod rules;
 mod seat;
+mod summaries;
 
 pub(crate) use rules::Manner;
 pub(crate) use seat::{Here, Wanted};
 
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
-use abide_engine::port::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Task, Worker};
+use abide_engine::port::{
+    Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Summarizer, Task, Worker,
+};
 use abide_engine::turn::{BuiltinRunner, Cast, Seat};
 use abide_store_sqlite::SqliteStore;
 use std::path::PathBuf;
@@ -28,6 +31,11 @@ pub(crate) fn runner(session: &Session<'_>) -> Arc<dyn Runner> {
         file: sessions_file(session),
         inner: OnceLock::new(),
     })
+}
+
+/// Returns who puts outputs in short.
+pub(crate) fn summarizer(session: &Session<'_>) -> Arc<dyn Summarizer> {
+    Arc::new(summaries::LocalSummaries(Arc::new(Here::of(session))))
 }
 
 /// The runner, made when it is first needed: runs of scripts alone keep no sessions.

@@ -17,7 +17,7 @@ use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, na
 use abide_core::source::{Span, Spanned};
 use abide_core::turn::Envelope;
 use abide_engine::capability::Choice;
-use abide_engine::port::{Clock as _, Confirm, NobodyToAsk, Store as _, Task, ToolSpec};
+use abide_engine::port::{Clock as _, Confirm, ModelError, NobodyToAsk, Store as _, Task, ToolSpec};
 use abide_engine::toolbox::{CheckedTool, Toolbox};
 use abide_engine::turn::{CallTree, Gate, ModelSeat, Seat, StepGate};
 use abide_process::LocalProcess;
@@ -81,10 +81,7 @@ impl Here {
     /// Puts an agent together, or says what is missing.
     pub(crate) async fn seat(&self, wanted: &Wanted<'_>) -> Result<Seat, String> {
         let Chosen { profile, model, openable, without } = self.chosen(wanted)?;
-        let (http, facts) = openable.open().await.map_err(|error| {
-            let help = error.help.as_ref().map(|help| format!(": {help}")).unwrap_or_default();
-            format!("{error}{help}")
-        })?;
+        let (http, facts) = openable.open().await.map_err(|error| with_help(&error))?;
         let equipment = self.equipped(&profile, wanted, without).await?;
         let gate: Arc<dyn Gate> = match wanted.task {
             Some(task) => self.step_gate(&wanted.agent, task).await,
@@ -135,6 +132,22 @@ impl Here {
         })
     }
 
+    /// Finds the model that puts the output of a step in short: that of the agent that did it, else the configured one.
+    pub(super) fn summarizing(&self, agent: Option<&str>) -> Result<(ModelName, Openable), String> {
+        self.quietly(|session| {
+            let own = agent.and_then(|agent| profile(session, agent).ok()?.model);
+            let own = own.and_then(|model| ModelName::parse(&model.value).ok());
+            let own = own.and_then(|model| Some((models::openable(session, &model).ok()?, model)));
+            if let Some((openable, model)) = own {
+                return Ok((model, openable));
+            }
+            let model = session.configuration().config.model.map(|model| model.value);
+            let model = model.ok_or_else(|| NO_MODEL.to_owned())?;
+            let openable = models::openable(session, &model).map_err(|error| with_help(&error))?;
+            Ok((model, openable))
+        })
+    }
+
     /// Does something as a command would that was started here.
     fn quietly<T>(&self, work: impl FnOnce(&Session<'_>) -> T) -> T {
         let (mut out, mut talk) = (io::sink(), io::sink());
@@ -150,10 +163,7 @@ impl Here {
             let model =
                 wanted.model.clone().or(own).or(config.model.as_ref().map(|model| model.value.clone()));
             let model = model.ok_or_else(|| format!("agent `{}`: {NO_MODEL}", wanted.agent))?;
-            let openable = models::openable(session, &model).map_err(|error| {
-                let help = error.help.as_ref().map(|help| format!(": {help}")).unwrap_or_default();
-                format!("{error}{help}")
-            })?;
+            let openable = models::openable(session, &model).map_err(|error| with_help(&error))?;
             // What abide asks models with, and what steps are given alone, is no command's of an agent.
             let secrets = config.secrets.iter().map(|(_, source)| &source.value);
             let keys = models::key_variables(session);
@@ -277,6 +287,12 @@ impl Here {
         let head = store.head(task.run.as_str()).await.ok()??;
         runs::text_of(&runs::summary(&head), "ability").map(str::to_owned)
     }
+}
+
+/// Says why a model cannot be asked, and what to do about it.
+pub(super) fn with_help(error: &ModelError) -> String {
+    let help = error.help.as_ref().map(|help| format!(": {help}")).unwrap_or_default();
+    format!("{error}{help}")
 }
 
 /// What was found about an agent.

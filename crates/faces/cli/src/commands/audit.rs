@@ -160,6 +160,7 @@ fn about(event: &Event) -> String {
         Event::QuestionAnswered { key, answer, by, comment } => {
             format!("{key}: `{answer}` by {by}{}", because(comment))
         }
+        Event::StepSummarized { step, model, .. } => format!("{step} by {model}"),
         Event::QuestionExpired { key } => key.to_string(),
         Event::CancelRequested { by, reason } => format!("by {by}{}", because(reason)),
         Event::DeadlinePassed => String::new(),

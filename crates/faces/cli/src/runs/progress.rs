@@ -196,6 +196,7 @@ impl Lines {
                     .unwrap_or_default();
                 format!("✓ {key} answered `{answer}` by {by}{comment}")
             }
+            Event::StepSummarized { step, model, .. } => format!("✓ {step} summarized by {model}"),
             Event::QuestionExpired { key } => format!("✗ {key}: nobody answered in time"),
             Event::CancelRequested { by, .. } => format!("○ cancelled by {by}"),
             Event::DeadlinePassed => "✗ the run's time is over".to_owned(),
