@@ -36,8 +36,11 @@ impl Permit {
     }
 
     /// Returns the stricter of two; the first where they are as strict.
+    ///
+    /// Silence is stricter than a rule that says yes: a line is not allowed by a rule about one half of it.
     fn stricter(self, other: Self) -> Self {
-        if other.action > self.action { other } else { self }
+        let rank = |permit: &Self| (permit.action, permit.why.is_none());
+        if rank(&other) > rank(&self) { other } else { self }
     }
 }
 
@@ -55,7 +58,11 @@ impl AgentProfile {
             processes: Vec::new(),
         };
         let subject = Subject::new(&situation, call, files);
-        let mut permit = self.has(&subject).stricter(self.ruled(&subject));
+        let mut permit = match self.has(&subject) {
+            // That it has the tool is no yes to the call.
+            Permit { action: PermissionAction::Allow, .. } => self.ruled(&subject),
+            denied => denied,
+        };
         for inner in &call.arguments.nested {
             permit = permit.stricter(self.permits(inner, place, files));
         }

@@ -42,6 +42,8 @@ pub struct Turn {
     pub calls: Vec<Call>,
     /// Why the last answer ended, if it was the final one.
     pub answered: Option<AnswerEnd>,
+    /// How often it was held since a call of it was last allowed.
+    pub held: u32,
     /// The calls that were made, and how often.
     pub repeats: Repeats,
 }
@@ -100,6 +102,7 @@ impl Conversation {
             TurnEvent::Decided { call, decision } => self.decide(*call, decision),
             TurnEvent::Started { call } => self.set(*call, |_| Stage::Started),
             TurnEvent::Result { call, outcome } => self.finish(*call, outcome),
+            TurnEvent::Held { why } => self.hold(why),
             TurnEvent::Ended(end) => self.end(end),
             TurnEvent::Compacted(compacted) => self.compact(compacted),
         }
@@ -169,12 +172,23 @@ impl Conversation {
         {
             turn.repeats.count(&found.call);
         }
+        if matches!(decision, Decision::Allowed { .. } | Decision::Confirmed { .. }) {
+            turn.held = 0;
+        }
         match decision {
             Decision::Allowed { note } => self.set(call, |_| Stage::Allowed { note: note.clone() }),
             Decision::Asked { why } => self.set(call, |_| Stage::Waiting { why: why.clone() }),
             Decision::Confirmed { .. } => self.set(call, |_| Stage::Allowed { note: None }),
             Decision::Denied { why, .. } => self.finish(call, &Outcome::error("denied", why)),
         }
+    }
+
+    /// Lets the model go on after an answer that it took for its last.
+    fn hold(&mut self, why: &str) {
+        let Some(turn) = &mut self.active else { return };
+        turn.answered = None;
+        turn.held = turn.held.saturating_add(1);
+        self.messages.push(Message::user(why));
     }
 
     /// Changes how far a call is; one that is done stays so.

@@ -40,6 +40,11 @@ pub enum TurnEvent {
         /// What came of it.
         outcome: Outcome,
     },
+    /// The model wanted to end its turn, and may not yet: it is told what is left, and goes on.
+    Held {
+        /// What it is told.
+        why: String,
+    },
     /// The turn is over.
     Ended(TurnEnd),
     /// The beginning of the conversation was replaced by a summary.
@@ -63,6 +68,8 @@ words! {
         Started = "tool.started",
         /// [`TurnEvent::Result`]
         Result = "tool.answered",
+        /// [`TurnEvent::Held`]
+        Held = "turn.held",
         /// [`TurnEvent::Ended`]
         Ended = "turn.ended",
         /// [`TurnEvent::Compacted`]
@@ -81,6 +88,7 @@ impl TurnEvent {
             Self::Decided { .. } => EventKind::Decided,
             Self::Started { .. } => EventKind::Started,
             Self::Result { .. } => EventKind::Result,
+            Self::Held { .. } => EventKind::Held,
             Self::Ended(_) => EventKind::Ended,
             Self::Compacted(_) => EventKind::Compacted,
         }

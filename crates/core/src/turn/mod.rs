@@ -1,7 +1,7 @@
 //! A conversation with a model as a pure state machine over its log: what an agent's loop does next.
 //!
 //! ```text
-//! told → (asked → answered → each call: decided → started → result)* → ended
+//! told → (asked → answered → (each call: decided → started → result | held))* → ended
 //! ```
 //! Every [`TurnEvent`] is stored before anything follows from it; [`Conversation::apply`] is the only way a conversation
 //! changes, and [`next`] says what is to be done now. So a loop that dies goes on where its log ends: an answer that
@@ -16,6 +16,7 @@ mod event;
 mod judgement;
 mod next;
 mod repeats;
+mod stopping;
 #[cfg(test)]
 mod tests;
 
@@ -28,3 +29,4 @@ pub use event::{
 pub use judgement::{Judgement, Ruling, judged};
 pub use next::{Next, next};
 pub use repeats::Repeats;
+pub use stopping::{Stopping, stopping};

@@ -179,6 +179,11 @@ impl<S: Store, C: Clock> Round<'_, S, C> {
             Ok(answer) => (cut(&text, SUMMARY_BYTES.min(half)), false, answer.usage),
             Err(NoAnswer::Failed(error)) => (cut(&text, SUMMARY_BYTES.min(half)), false, error.usage),
         };
+        // What it was handed in the middle of the conversation must not be lost with it.
+        let summary = match self.agent.gate.brief().await {
+            Some(brief) => format!("{summary}\n\n{brief}"),
+            None => summary,
+        };
         let cost = self.agent.cost(usage);
         self.agent.tree.charge(usage, cost);
         let upto = u32::try_from(upto).unwrap_or(u32::MAX);

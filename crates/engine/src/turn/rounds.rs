@@ -4,7 +4,7 @@ use super::{CallTree, Gate, Permissions, SessionError, SessionLog};
 use crate::port::{Clock, Confirm, Later, Model, Stop, Store, StoreError, ToolOffer};
 use crate::toolbox::Toolbox;
 use abide_core::model::{ModelFacts, Part, Patience, ToolCall};
-use abide_core::turn::{Next, Room, Spent, TurnEnd, TurnEvent, next};
+use abide_core::turn::{Next, Room, Spent, Stopping, TurnEnd, TurnEvent, next, stopping};
 use abide_core::value::Value;
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -182,6 +182,18 @@ impl<C: Clock> Agent<C> {
             let conversation = round.session.conversation();
             let spent = conversation.active.as_ref().map(|turn| turn.spent).unwrap_or_default();
             let end = match next(conversation, self.tree.exhausted(&*self.clock), &round.room) {
+                Next::End(TurnEnd::Finished) => {
+                    let verdict = self.gate.stop().await;
+                    match stopping(round.session.conversation(), verdict) {
+                        Stopping::End(end) => end,
+                        Stopping::Hold { .. } if stop.happened() => TurnEnd::Cancelled,
+                        Stopping::Hold { why } => {
+                            round.session.note(TurnEvent::Held { why });
+                            self.store(round.session).await?;
+                            continue;
+                        }
+                    }
+                }
                 Next::End(end) => end,
                 _ if stop.happened() => TurnEnd::Cancelled,
                 Next::Wait => TurnEnd::Cancelled,

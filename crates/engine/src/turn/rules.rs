@@ -2,7 +2,7 @@
 
 use crate::port::{Later, ToolSpec};
 use abide_core::model::{Arguments, ToolCall};
-use abide_core::policy::{self, Client, Files, Situation, Verdict};
+use abide_core::policy::{self, Client, Files, Situation, StopVerdict, Verdict};
 use abide_core::turn::Ruling;
 use abide_core::value::Value;
 use std::sync::Arc;
@@ -40,6 +40,16 @@ impl Permissions for Narrowed {
 pub trait Gate: Send + Sync + 'static {
     /// Returns the verdict.
     fn verdict(&self, call: &ToolCall) -> Later<Verdict>;
+
+    /// Returns whether the agent may stop now.
+    fn stop(&self) -> Later<StopVerdict> {
+        Box::pin(std::future::ready(StopVerdict::Allow))
+    }
+
+    /// Returns what the agent must know of its run when the rest of the conversation is forgotten.
+    fn brief(&self) -> Later<Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// The gate of a session that no run holds and that works on nobody's files.

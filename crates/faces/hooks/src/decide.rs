@@ -85,20 +85,39 @@ pub fn decide(client: Client, asked: &Asked, situation: &Situation, files: &dyn 
             ))
             .into(),
         },
-        Moment::Stop { .. } | Moment::SubAgentStop => match stop(situation) {
-            StopVerdict::Allow | StopVerdict::Wait { .. } => Answer::Silence.into(),
-            StopVerdict::Warn { why } => Decision {
-                given: Some(stopping(VerdictAnswer::Warned, situation)),
-                answer: Answer::Deny(why),
-                note: Some(Note::Warned),
-            },
-            StopVerdict::Refuse { why } => Decision {
-                given: Some(stopping(VerdictAnswer::Denied, situation)),
-                answer: Answer::Deny(why),
-                note: None,
-            },
-        },
+        Moment::Stop { .. } | Moment::SubAgentStop => {
+            let verdict = stop(situation);
+            let given = stopped(&verdict, situation);
+            match verdict {
+                StopVerdict::Allow | StopVerdict::Wait { .. } => Answer::Silence.into(),
+                StopVerdict::Warn { why } => {
+                    Decision { given, answer: Answer::Deny(why), note: Some(Note::Warned) }
+                }
+                StopVerdict::Refuse { why } => Decision { given, answer: Answer::Deny(why), note: None },
+            }
+        }
         Moment::Other(_) => Answer::Silence.into(),
+    }
+}
+
+/// Returns the verdict about a call before it is made, and what the log is to have of it.
+pub fn judged(
+    client: Client,
+    used: &Use,
+    situation: &Situation,
+    files: &dyn Files,
+) -> (Verdict, Option<Given>) {
+    let judged = Judged::of(client, used, situation, files);
+    let given = judged.noted();
+    (judged.verdict, given)
+}
+
+/// Returns what the log is to have of a verdict about stopping, if anything.
+pub fn stopped(verdict: &StopVerdict, situation: &Situation) -> Option<Given> {
+    match verdict {
+        StopVerdict::Allow | StopVerdict::Wait { .. } => None,
+        StopVerdict::Warn { .. } => Some(stopping(VerdictAnswer::Warned, situation)),
+        StopVerdict::Refuse { .. } => Some(stopping(VerdictAnswer::Denied, situation)),
     }
 }
 
@@ -117,17 +136,14 @@ impl<'a> Judged<'a> {
     }
 
     fn before(self, used: &Use) -> Decision {
-        let (answer, given) = match &self.verdict {
-            Verdict::Deny { why, instead } => {
-                (Answer::Deny(joined(why, instead)), Some((VerdictAnswer::Denied, why)))
-            }
-            Verdict::Ask { why } => (Answer::Ask(why.clone()), Some((VerdictAnswer::Asked, why))),
+        let answer = match &self.verdict {
+            Verdict::Deny { why, instead } => Answer::Deny(joined(why, instead)),
+            Verdict::Ask { why } => Answer::Ask(why.clone()),
+            Verdict::Allow if self.is_granted() => Answer::Grant,
             // A warning is told when the tool has been used: before that, only a denial reaches the model everywhere.
-            Verdict::Warn { why } => (Answer::Silence, Some((VerdictAnswer::Warned, why))),
-            Verdict::Allow if self.is_granted() => (Answer::Grant, None),
-            Verdict::Allow => (Answer::Silence, None),
+            Verdict::Warn { .. } | Verdict::Allow => Answer::Silence,
         };
-        let given = given.map(|(answer, why)| self.given(answer, why));
+        let given = self.noted();
         // Who is asked about a call may say yes.
         let note = if matches!(answer, Answer::Deny(_)) { None } else { calls(used, self.call) };
         Decision { answer, note, given }
@@ -138,6 +154,16 @@ impl<'a> Judged<'a> {
         self.situation.active().is_some_and(|active| {
             active.worker && matches!(&active.step, Some(step) if matches!(step.grants, Grants::Only(_)))
         })
+    }
+
+    fn noted(&self) -> Option<Given> {
+        let (answer, why) = match &self.verdict {
+            Verdict::Allow => return None,
+            Verdict::Warn { why } => (VerdictAnswer::Warned, why),
+            Verdict::Ask { why } => (VerdictAnswer::Asked, why),
+            Verdict::Deny { why, .. } => (VerdictAnswer::Denied, why),
+        };
+        Some(self.given(answer, why))
     }
 
     fn given(&self, answer: VerdictAnswer, why: &str) -> Given {

@@ -6,7 +6,8 @@
 
 use crate::arguments::Arguments;
 use crate::bounds::{GRACE, MOST_CALLS, MOST_RUNS, PACE, PARKED, bounded};
-use crate::desk::{Caller, Cancellation, Desk, Question, Report, Said, Start, Submission};
+use crate::desk::{Caller, Desk, Question, Report, Said};
+use crate::own::call;
 use crate::question;
 use crate::talk::{Ask, Heard, Line, Progress};
 use crate::tools::Own;
@@ -207,49 +208,6 @@ pub(crate) async fn wind_up(tasks: &TaskTracker) {
 enum Attended {
     Over(Report),
     Asks(InputRequiredResult),
-}
-
-/// Calls the method of the desk that a tool stands for.
-async fn call<D: Desk>(
-    desk: &D,
-    tool: Own,
-    mut arguments: Arguments,
-    given: Map<String, Value>,
-    caller: Caller,
-    line: &Line,
-) -> Report {
-    let raw = Value::Object(given);
-    match tool {
-        Own::List => desk.list(&caller).await,
-        Own::Status => desk.status(arguments.text("run"), &caller).await,
-        Own::Validate => desk.validate(arguments.text("ability"), &caller).await,
-        Own::Agent => desk.agent(arguments.text("agent"), &caller).await,
-        Own::Run => {
-            let asked = Start {
-                ability: arguments.text("ability").unwrap_or_default(),
-                inputs: arguments.object("inputs"),
-                input: arguments.text("input"),
-                raw,
-                caller,
-            };
-            desk.run(asked, line).await
-        }
-        Own::Submit => {
-            let asked = Submission {
-                run: arguments.text("run").unwrap_or_default(),
-                step: arguments.text("step").unwrap_or_default(),
-                output: arguments.value("output"),
-                raw,
-                caller,
-            };
-            desk.submit(asked, line).await
-        }
-        Own::Cancel => {
-            let asked =
-                Cancellation { run: arguments.text("run"), reason: arguments.text("reason"), raw, caller };
-            desk.cancel(asked, line).await
-        }
-    }
 }
 
 /// Gives a call the answers that its client came back with; what was not answered has no answer.

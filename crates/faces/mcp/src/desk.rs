@@ -117,6 +117,13 @@ pub enum Origin {
         /// The MCP session that asks.
         session: String,
     },
+    /// From a loop of this very process, which has asked the gate about the call before it made it.
+    Loop {
+        /// Its session.
+        session: String,
+        /// Its agent.
+        agent: String,
+    },
 }
 
 /// An ability to start.

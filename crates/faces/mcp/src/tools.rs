@@ -179,6 +179,17 @@ impl Own {
         }
     }
 
+    /// Returns the tool as one that a desk brings along.
+    pub(crate) fn described(self) -> MoreTool {
+        MoreTool {
+            name: self.name().to_owned(),
+            title: self.title().to_owned(),
+            description: self.description().to_owned(),
+            schema: self.schema(),
+            reads_only: self.annotations().read_only_hint == Some(true),
+        }
+    }
+
     /// Returns what a client is told about the tool.
     pub(crate) fn offer(self) -> Tool {
         Tool::new(self.name(), self.description(), self.schema())

@@ -42,6 +42,7 @@ fn event(kind: EventKind, fields: &mut Fields<'_>) -> Result<TurnEvent, BadEvent
                 detail: fields.optional_text("detail")?,
             },
         },
+        EventKind::Held => TurnEvent::Held { why: fields.text("why")? },
         EventKind::Ended => TurnEvent::Ended(end(fields)?),
         EventKind::Compacted => TurnEvent::Compacted(Compacted {
             upto: fields.count("upto")?,

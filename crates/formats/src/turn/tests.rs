@@ -61,6 +61,7 @@ fn every_event() -> Vec<TurnEvent> {
             call: 3,
             outcome: Outcome { detail: Some("a path".into()), ..Outcome::error("internal", "it failed") },
         },
+        TurnEvent::Held { why: "2 steps are left".into() },
         TurnEvent::Ended(TurnEnd::Finished),
         TurnEvent::Ended(TurnEnd::Cancelled),
         TurnEvent::Ended(TurnEnd::Failed { why: "no network".into() }),

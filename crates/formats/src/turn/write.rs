@@ -26,6 +26,7 @@ fn data(event: &TurnEvent) -> Value {
         TurnEvent::Decided { call, decision } => decision_data(map.with("call", int(*call)), decision),
         TurnEvent::Started { call } => map.with("call", int(*call)).done(),
         TurnEvent::Result { call, outcome } => outcome_data(map.with("call", int(*call)), outcome),
+        TurnEvent::Held { why } => map.with("why", text(why)).done(),
         TurnEvent::Ended(end) => end_data(end),
         TurnEvent::Compacted(compacted) => compacted_data(compacted),
     }

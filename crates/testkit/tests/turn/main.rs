@@ -3,6 +3,7 @@
 mod bounds;
 mod checks;
 mod crashes;
+mod holding;
 mod rounds;
 mod stage;
 mod steps;

@@ -209,3 +209,20 @@ fn wildcards_match_whole_texts_in_little_time() {
     assert!(!wildcard(&"*a".repeat(200), &"a".repeat(100)));
     assert!(!wildcard(&format!("{}b", "*a".repeat(50)), &"a".repeat(60_000)));
 }
+
+#[test]
+fn a_yes_is_known_from_silence_and_counts_for_what_it_is_about_alone() {
+    let rules = profile(&[("bash", "git *", "allow"), ("write", "docs/*", "allow")]);
+    let yes = |name: &str, key: &str, value: &str| {
+        let permit = rules.permits(&call(Client::Other, name, &[(key, value)]), &place(), &NoLinks);
+        assert_eq!(permit.action, PermissionAction::Allow, "{value}");
+        permit.why.is_some()
+    };
+    assert!(yes("bash", "command", "git status"));
+    assert!(yes("bash", "command", "git add . && git commit"));
+    for silent in ["rm -r build", "git status && rm -r build", "rm -r build; git status", "git log; eval $X"]
+    {
+        assert!(!yes("bash", "command", silent), "{silent}");
+    }
+    assert!(yes("write", "path", "/proj/docs/a.md") && !yes("write", "path", "/proj/src/a.rs"));
+}

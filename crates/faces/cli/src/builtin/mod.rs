@@ -2,12 +2,16 @@
 //!
 //! [`runner`] is the runner `builtin` of agent steps; [`Here::seat`] puts an agent together for whoever lets it talk.
 
+mod abilities;
 mod rules;
 mod seat;
+mod session_gate;
 mod summaries;
 
+pub(crate) use abilities::{Abilities, Human, NoHuman};
 pub(crate) use rules::Manner;
-pub(crate) use seat::{Here, Wanted};
+pub(crate) use seat::{Here, Purpose, Wanted};
+pub(crate) use session_gate::SessionGate;
 
 use crate::runs::{self, SystemClock};
 use crate::session::Session;

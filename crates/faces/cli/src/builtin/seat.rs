@@ -1,6 +1,8 @@
 //! An agent, put together: its profile, its model, its tools, and the gate in front of them.
 
+use super::abilities::Abilities;
 use super::rules::{Disk, Manner, ProfileRules};
+use super::session_gate::SessionGate;
 use crate::Surroundings;
 use crate::capabilities::{Further, Reach};
 use crate::gate::{self, gate};
@@ -13,7 +15,7 @@ use abide_core::capability::Conflicts;
 use abide_core::definition::{AgentName, AgentProfile, AgentTools, Enforcement, SecretSource, StepType};
 use abide_core::diagnostic::nearest;
 use abide_core::model::{ModelName, Patience};
-use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, names_tool};
+use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, ToolKind, kind, names_tool};
 use abide_core::source::{Span, Spanned};
 use abide_core::turn::Envelope;
 use abide_engine::capability::Choice;
@@ -46,21 +48,36 @@ pub(crate) struct Wanted<'a> {
     pub(crate) agent: String,
     /// The model, where it is not the agent's own.
     pub(crate) model: Option<ModelName>,
-    /// The step that it works on.
-    pub(crate) task: Option<&'a Task>,
+    /// What it talks for.
+    pub(crate) purpose: Purpose<'a>,
     pub(crate) manner: Manner,
     /// The mark of the processes that it starts.
     pub(crate) mark: String,
     pub(crate) confirm: Arc<dyn Confirm>,
 }
 
+/// What an agent is put together for: that says what holds it.
+pub(crate) enum Purpose<'a> {
+    /// A step of a run.
+    Step(&'a Task),
+    /// A conversation, in which it may run abilities if there are any for it.
+    Talk(SessionGate, Option<Abilities>),
+}
+
 impl<'a> Wanted<'a> {
+    fn task(&self) -> Option<&'a Task> {
+        match &self.purpose {
+            Purpose::Step(task) => Some(task),
+            Purpose::Talk(..) => None,
+        }
+    }
+
     /// Asks for the agent of a step.
     pub(super) fn step(agent: String, task: &'a Task) -> Self {
         Self {
             agent,
             model: None,
-            task: Some(task),
+            purpose: Purpose::Step(task),
             manner: Manner::Step,
             mark: task.mark.clone(),
             confirm: Arc::new(NobodyToAsk),
@@ -83,12 +100,9 @@ impl Here {
         let Chosen { profile, model, openable, without } = self.chosen(wanted)?;
         let (http, facts) = openable.open().await.map_err(|error| with_help(&error))?;
         let equipment = self.equipped(&profile, wanted, without).await?;
-        let gate: Arc<dyn Gate> = match wanted.task {
-            Some(task) => self.step_gate(&wanted.agent, task).await,
-            None => {
-                let situation = self.situation(&wanted.agent, policy::Session::Free);
-                Arc::new(StepGate { situation, files: Arc::new(Disk) })
-            }
+        let gate: Arc<dyn Gate> = match &wanted.purpose {
+            Purpose::Step(task) => self.step_gate(&wanted.agent, task).await,
+            Purpose::Talk(gate, _) => Arc::new(gate.clone()),
         };
         let (system, toolbox) = equipment;
         let place = self.policy_place();
@@ -202,7 +216,7 @@ impl Here {
         let ids = profile.capabilities.iter().map(|one| one.id.split('@').next().unwrap_or_default());
         let ids: Vec<&str> = ids.collect();
         let mut registry = further.added_to(registry, Reach::Only(&ids)).await.registry;
-        let root = wanted.task.map_or_else(|| self.place.root(), |task| task.folder.clone());
+        let root = wanted.task().map_or_else(|| self.place.root(), |task| task.folder.clone());
         let workspace = Workspace::new(root, launch, wanted.mark.clone(), without);
         registry.register(Arc::new(workspace)).map_err(|error| error.to_string())?;
         let mut choices: Vec<Choice> = profile
@@ -216,12 +230,22 @@ impl Here {
         if !choices.iter().any(|choice| choice.id == Workspace::ID) {
             choices.push(Choice::of(Workspace::ID));
         }
+        if let Purpose::Talk(_, Some(abilities)) = &wanted.purpose {
+            registry.register(Arc::new(abilities.clone())).map_err(|error| error.to_string())?;
+            // It comes first: of two tools with one name, the other gets an alias.
+            choices.insert(0, Choice::of(Abilities::ID));
+        }
         let equipment = registry.equip(&choices, &profile.prompt, Conflicts::Alias).map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             format!("the agent `{}` cannot be equipped: {}", profile.name.as_str(), errors.join("; "))
         })?;
         let may_use = |spec: &ToolSpec| {
-            let by_step = wanted.task.and_then(|task| task.tools.as_deref());
+            // What a run is done with is no tool of the profile; which abilities it may run is. Nobody else's tool may
+            // have such a name, because the gate lets it pass.
+            if let ToolKind::Own(_) = kind(Client::Other, spec.name.as_str()) {
+                return matches!(wanted.purpose, Purpose::Talk(_, Some(_)));
+            }
+            let by_step = wanted.task().and_then(|task| task.tools.as_deref());
             let by_step = by_step.is_none_or(|names| names_tool(names, Client::Other, spec.name.as_str()));
             by_step && has(profile, spec)
         };
@@ -303,7 +327,7 @@ struct Chosen {
     without: Vec<String>,
 }
 
-fn nothing_known(place: policy::Place, why: String) -> Situation {
+pub(super) fn nothing_known(place: policy::Place, why: String) -> Situation {
     Situation {
         place,
         session: policy::Session::Unreadable { level: Some(Enforcement::Strict), why },

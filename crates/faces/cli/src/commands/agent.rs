@@ -1,6 +1,6 @@
 //! `abide agent`: who there is, what each may use, and what is missing before it can work.
 
-use crate::args::{AgentArguments, AgentCommand, ChatArguments};
+use crate::args::{AgentArguments, AgentCommand, ChatArguments, Shared};
 use crate::capabilities::{Reach, capabilities, in_memory};
 use crate::models::{self, Survey};
 use crate::runs::block_on;
@@ -20,7 +20,11 @@ use abide_formats::json::to_json;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-pub(crate) fn agent(session: &mut Session<'_>, arguments: &AgentArguments) -> Result<Exit, Failure> {
+pub(crate) fn agent(
+    session: &mut Session<'_>,
+    shared: &Shared,
+    arguments: &AgentArguments,
+) -> Result<Exit, Failure> {
     match &arguments.command {
         AgentCommand::List => list(session),
         AgentCommand::Show { name } => show(session, name),
@@ -28,7 +32,7 @@ pub(crate) fn agent(session: &mut Session<'_>, arguments: &AgentArguments) -> Re
             let message = Some(prompt.clone());
             let arguments =
                 ChatArguments { agent: Some(name.clone()), message, model: model.clone(), resume: None };
-            super::chat(session, &arguments)
+            super::chat(session, shared, &arguments)
         }
     }
 }

@@ -4,11 +4,11 @@
 //! read is denied, what takes too long is denied, and so is what panics.
 
 use crate::args::HookArguments;
-use crate::gate::{gate, situation, suggested};
+use crate::gate::{gate, note_verdict, situation, suggested};
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
 use abide_core::event::VerdictAnswer;
-use abide_core::policy::{Client, Files, OwnTool, Situation};
+use abide_core::policy::{Client, Files, OwnTool};
 use abide_gate::heard::Heard;
 use abide_gate::seats::{self, Seated};
 use abide_gate::sessions::Bound;
@@ -16,7 +16,7 @@ use abide_gate::tickets::{Ticket, canonical};
 use abide_gate::{Family, Gate, SessionId};
 use abide_hooks::answer::{Answer, Spoken};
 use abide_hooks::asked::{self, Asked, LARGEST, Moment};
-use abide_hooks::decide::{Given, Note, decide};
+use abide_hooks::decide::{Note, decide};
 use abide_hooks::plugin::misfit;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -120,7 +120,7 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
         decision.answer = Answer::Tell(text);
     }
     if let Some(given) = &decision.given {
-        keep(&gate, &session, &asked, &situation, given, now);
+        note_verdict(&gate, &session, asked.sub_agent.as_deref(), &situation, given, milliseconds(now));
     }
     let noted = match &decision.note {
         None => Ok(()),
@@ -166,33 +166,6 @@ fn of_a_lost_seat(moment: &Moment, why: &str) -> Spoken {
         }
         _ => Spoken { exit: 0, out: String::new(), talk: String::new() },
     }
-}
-
-/// Notes a verdict for the log. One that cannot be noted is given all the same: an agent is held even on a full disk.
-fn keep(
-    gate: &Gate,
-    session: &SessionId,
-    asked: &Asked,
-    situation: &Situation,
-    given: &Given,
-    now: SystemTime,
-) {
-    let note = abide_gate::verdicts::Note {
-        at: milliseconds(now),
-        answer: given.answer.word().to_owned(),
-        tool: given.tool.clone(),
-        kind: given.kind.to_owned(),
-        what: given.what.clone(),
-        why: given.why.clone(),
-        client: session.client().to_owned(),
-        session: session.id().to_owned(),
-        sub_agent: asked.sub_agent.clone(),
-        project: situation.place.root.clone(),
-    };
-    let _ = match situation.active() {
-        Some(active) => gate.note(&active.run, &note),
-        None => gate.note_outside(&note),
-    };
 }
 
 /// Answers a plugin that does not fit: no tool, and everything else with the reason.

@@ -35,6 +35,12 @@ impl LocalDesk {
         self.quietly(|session| Ok(session.catalog().scan())).map_err(|failure| refused(&failure))
     }
 
+    /// Returns whether there is an ability that an agent may run.
+    pub(crate) fn has_abilities(&self, agent: &str) -> bool {
+        let (Ok(rights), Ok(listing)) = (self.rights(Some(agent)), self.listing()) else { return false };
+        usable(&listing, &rights).next().is_some()
+    }
+
     pub(super) fn listed(&self, caller: &Caller) -> Result<Report, Report> {
         let ticket = self.ticket(OwnTool::List, None, None, caller)?;
         let rights = self.rights(ticket.as_ref().and_then(|ticket| ticket.agent.as_deref()))?;

@@ -5,7 +5,7 @@ use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalDriver, SystemClock};
 use abide_core::definition::Enforcement;
 use abide_core::event::RunId;
-use abide_core::policy::OwnTool;
+use abide_core::policy::{Client, OwnTool};
 use abide_core::run::{Command, Run, RunStatus};
 use abide_core::value::Value;
 use abide_engine::driver::DriveError;
@@ -173,7 +173,7 @@ impl LocalDesk {
     }
 
     /// Drives the run of a session on that nobody here drives: this process, or its client, was started anew.
-    async fn again(&self, session: SessionId, mut bound: Bound) -> Result<RunId, Report> {
+    pub(super) async fn again(&self, session: SessionId, mut bound: Bound) -> Result<RunId, Report> {
         let bad = || Report::failure(format!("the session is bound to `{}`, which is no run", bound.run));
         let id = RunId::parse(&bound.run).ok_or_else(bad)?;
         // Of several calls at once, one takes it up.
@@ -272,6 +272,9 @@ impl LocalDesk {
 fn by(ticket: Option<&Ticket>) -> String {
     match ticket {
         None => "an MCP client".to_owned(),
+        Some(Ticket { client, agent: Some(agent), .. }) if client == abide_gate::word(Client::Other) => {
+            format!("agent {agent} in abide's own loop")
+        }
         Some(ticket) => match &ticket.agent {
             Some(agent) => format!("agent {agent} in {}", ticket.client),
             None => format!("an agent in {}", ticket.client),

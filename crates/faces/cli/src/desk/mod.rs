@@ -5,6 +5,7 @@
 //! stands before the agent, and what the gate could not enforce is not begun.
 
 mod floor;
+mod human;
 mod look;
 mod mine;
 mod news;
@@ -23,7 +24,7 @@ use abide_core::value::Value;
 use abide_engine::driver::Observer;
 use abide_engine::port::{Clock as _, Runners};
 use abide_gate::tickets::{Called, Ticket, canonical};
-use abide_gate::{Gate, Relative, SessionId};
+use abide_gate::{Family, Gate, Relative, SessionId};
 use abide_mcp::desk::{
     Caller, Cancellation, Content, Desk, MoreTool, Origin, Report, Resource, Start, Subject, Submission,
     Talk, Unreadable,
@@ -34,10 +35,14 @@ use runner::SessionRunner;
 use skills::SkillDesk;
 use std::io;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::watch;
 
+pub(crate) use human::OwnRun;
+pub(crate) use wait::asked_of_a_human;
+
 /// What an agent is told when it meets abide.
-const INSTRUCTIONS: &str = "abide runs abilities: workflows whose steps are enforced. \
+pub(crate) const INSTRUCTIONS: &str = "abide runs abilities: workflows whose steps are enforced. \
 `ability_list` shows what there is, `ability_run` starts one. abide runs script steps itself. A step that is yours comes back as \
 the result of the call: do it with the tools that it grants, then hand in the result with `ability_submit`; abide checks the \
 evidence itself and gives you the next one. Approvals are given by a human, never by you. While a run is active, other tools are \
@@ -56,7 +61,14 @@ pub(crate) struct LocalDesk {
     taking_up: tokio::sync::Mutex<()>,
     news: OnceLock<News>,
     skills: SkillDesk,
+    /// How long a call is held while abide works.
+    hold: Duration,
 }
+
+/// How long a call of a client is held; the shortest limit that one sets by itself is a minute.
+const HOLD: Duration = Duration::from_secs(45);
+/// The same for a loop of ours, which ends its calls itself.
+const HOLD_LOOP: Duration = Duration::from_hours(24);
 
 impl LocalDesk {
     /// Opens the desk for the client that started this process.
@@ -72,7 +84,13 @@ impl LocalDesk {
             taking_up: tokio::sync::Mutex::default(),
             news: OnceLock::new(),
             skills: SkillDesk::default(),
+            hold: HOLD,
         }
+    }
+
+    /// Opens the desk for a loop of this process.
+    pub(crate) fn for_loop(surroundings: &Surroundings, shared: &Shared) -> Self {
+        Self { hold: HOLD_LOOP, ..Self::new(surroundings, shared, None) }
     }
 
     /// Returns the runs that are driven here.
@@ -122,6 +140,9 @@ impl LocalDesk {
         raw: Option<&serde_json::Value>,
         caller: &Caller,
     ) -> Result<Option<Ticket>, Report> {
+        if let Origin::Loop { session, agent } = &caller.origin {
+            return Ok(Some(own_ticket(session, agent, tool, ability)));
+        }
         let (Some(gate), Some(client), Origin::Stdio) = (&self.gate, &self.client, &caller.origin) else {
             return Ok(None);
         };
@@ -129,6 +150,22 @@ impl LocalDesk {
         let (arguments, call) = (arguments.as_deref(), caller.call.as_deref());
         let wanted = Called { tool: tool.word(), ability, arguments, call, client };
         gate.take(&wanted, SystemClock.now().0).map_err(|error| Report::failure(error.to_string()))
+    }
+}
+
+/// Returns the ticket of a call of our own loop: it asked the gate itself, and so is its own hook.
+fn own_ticket(session: &str, agent: &str, tool: OwnTool, ability: Option<&str>) -> Ticket {
+    Ticket {
+        client: abide_gate::word(Client::Other).to_owned(),
+        session: session.to_owned(),
+        sub_agent: None,
+        agent: Some(agent.to_owned()),
+        tool: tool.word().to_owned(),
+        ability: ability.map(str::to_owned),
+        arguments: String::new(),
+        call: None,
+        at: SystemClock.now().0,
+        family: Family::of_this(),
     }
 }
 

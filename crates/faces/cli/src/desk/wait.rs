@@ -10,8 +10,6 @@ use abide_mcp::desk::{Question, Report, Said, Talk};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How long a call is held while abide works; the shortest limit that a client sets by itself is a minute.
-const HOLD: Duration = Duration::from_secs(45);
 /// How long a human is waited for in the client.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// How long a run that was just taken up may need until it says what it waits for.
@@ -24,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(20);
 impl LocalDesk {
     /// Waits until somebody has to do something, and reports that.
     pub(super) async fn settled(&self, id: &RunId, talk: Option<&dyn Talk>) -> Report {
-        let mut until = Instant::now() + HOLD;
+        let mut until = Instant::now() + self.hold;
         // A question that nobody answered here is not put again.
         let mut put: Vec<(RunId, Asks)> = Vec::new();
         let mut refusal: Option<String> = None;
@@ -63,7 +61,7 @@ impl LocalDesk {
                     refusal = said.err().map(|report| report.text);
                     self.caught_up(id).await;
                     // The human took their time; what follows has its own.
-                    until = Instant::now() + HOLD;
+                    until = Instant::now() + self.hold;
                 }
                 _ => {
                     let mut report = self.report(id, &seen).await;
@@ -115,29 +113,27 @@ impl LocalDesk {
 
     /// Asks the human who sits at the client.
     async fn put(&self, run: &RunId, asks: &Asks, talk: &dyn Talk) -> Result<(), Report> {
-        let by = self.user();
-        let (message, options) = match asks {
-            Asks::Plan => {
-                ("May the plan be carried out?".to_owned(), vec!["approve".to_owned(), "reject".to_owned()])
-            }
-            Asks::Question(_, question) => {
-                (question.prompt.clone(), question.options.iter().map(|(label, _)| label.clone()).collect())
-            }
-        };
+        let (message, options) = asked_of_a_human(asks);
         let message = format!("abide, run {run}: {message}");
         let said = talk.ask(Question { message, options, within: Some(PATIENCE) }).await;
         let Said::Chosen { option, comment } = said else { return Ok(()) };
-        let command = match asks {
-            Asks::Plan => Command::AnswerPlan { by: by.into(), approved: option == "approve", comment },
+        match self.answering(asks, &option, comment) {
+            Some(command) => self.answer(run, command).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns what an option that a human chose asks for; nothing for one that was not offered.
+    pub(super) fn answering(&self, asks: &Asks, option: &str, comment: Option<String>) -> Option<Command> {
+        let by = self.user();
+        match asks {
+            Asks::Plan => Some(Command::AnswerPlan { by: by.into(), approved: option == "approve", comment }),
             Asks::Question(key, question) => {
-                let Some((_, answer)) = question.options.iter().find(|(label, _)| *label == option) else {
-                    return Ok(());
-                };
+                let (_, answer) = question.options.iter().find(|(label, _)| label == option)?;
                 let (key, answer) = (key.clone(), answer.clone());
-                Command::Answer { key, answer, by: by.into(), comment, now: Self::now() }
+                Some(Command::Answer { key, answer, by: by.into(), comment, now: Self::now() })
             }
-        };
-        self.answer(run, command).await
+        }
     }
 
     fn tell(&self, id: &RunId, talk: Option<&dyn Talk>) {
@@ -145,6 +141,18 @@ impl LocalDesk {
             let doing: Vec<String> = standing.doing.iter().map(|(key, _)| key.to_string()).collect();
             let message = if doing.is_empty() { standing.status.word().to_owned() } else { doing.join(", ") };
             talk.progress(standing.done as u64, standing.total as u64, &message);
+        }
+    }
+}
+
+/// Returns what a human is asked, and what they can choose.
+pub(crate) fn asked_of_a_human(asks: &Asks) -> (String, Vec<String>) {
+    match asks {
+        Asks::Plan => {
+            ("May the plan be carried out?".to_owned(), vec!["approve".to_owned(), "reject".to_owned()])
+        }
+        Asks::Question(_, question) => {
+            (question.prompt.clone(), question.options.iter().map(|(label, _)| label.clone()).collect())
         }
     }
 }

@@ -9,7 +9,7 @@ mod verdicts;
 pub(crate) use keeper::keep_index;
 pub(crate) use situation::{held, rights_in, situation};
 pub(crate) use suggest::{described, detected, suggested, told};
-pub(crate) use verdicts::try_to_take_verdicts;
+pub(crate) use verdicts::{note_verdict, try_to_take_verdicts};
 
 use crate::Surroundings;
 use abide_catalog::Place;

@@ -3,9 +3,38 @@
 use crate::runs;
 use crate::{Failure, Surroundings};
 use abide_core::event::RunId;
+use abide_core::policy::Situation;
 use abide_engine::port::Store;
 use abide_engine::service;
-use abide_gate::Gate;
+use abide_gate::{Gate, SessionId};
+use abide_hooks::decide::Given;
+
+/// Notes a verdict for the log. One that cannot be noted is given all the same: an agent is held even on a full disk.
+pub(crate) fn note_verdict(
+    gate: &Gate,
+    session: &SessionId,
+    sub_agent: Option<&str>,
+    situation: &Situation,
+    given: &Given,
+    at: i64,
+) {
+    let note = abide_gate::verdicts::Note {
+        at,
+        answer: given.answer.word().to_owned(),
+        tool: given.tool.clone(),
+        kind: given.kind.to_owned(),
+        what: given.what.clone(),
+        why: given.why.clone(),
+        client: session.client().to_owned(),
+        session: session.id().to_owned(),
+        sub_agent: sub_agent.map(str::to_owned),
+        project: situation.place.root.clone(),
+    };
+    let _ = match situation.active() {
+        Some(active) => gate.note(&active.run, &note),
+        None => gate.note_outside(&note),
+    };
+}
 
 /// Takes what the gate noted about a run into its log; each verdict once, whoever calls this and how often.
 ///

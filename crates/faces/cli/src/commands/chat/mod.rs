@@ -2,44 +2,61 @@
 //!
 //! One line is one message. What the agent says is data and goes to standard output; what it does, and what is asked, goes
 //! to standard error. Everything is in the log of the session before it is shown, so `--resume` goes on with it.
+//!
+//! An ability that the agent runs is bound to the session, and holds the agent: what it may call, whether it may stop. What
+//! the run asks of a human is asked here.
 
+mod bound;
+mod sessions;
 mod shown;
 mod terminal;
 
-use crate::args::ChatArguments;
-use crate::builtin::{Here, Manner, Wanted, sessions_file};
+use crate::args::{ChatArguments, Shared};
+use crate::builtin::{Abilities, Here, Human, Manner, NoHuman, Purpose, SessionGate, Wanted, sessions_file};
+use crate::desk::LocalDesk;
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_core::model::{ModelName, Part};
 use abide_core::turn::{SessionCreated, TurnEnd};
-use abide_engine::port::{Clock as _, Confirm, HeadPlace, NobodyToAsk, SessionId, Stopper, Store as _};
+use abide_engine::port::{Confirm, NobodyToAsk, Stopper};
 use abide_engine::turn::{Agent, Heard, Report, SessionLog, TurnError};
 use abide_store_sqlite::SqliteStore;
+use bound::Bound;
+use sessions::{hold, new_session, resumed};
 use shown::Shown;
 use std::sync::Arc;
 use std::time::Duration;
-use terminal::{Asked, Lines, TerminalConfirm};
+use terminal::{Asked, AtTerminal, Lines};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 const HELP: &str = "\
 one line is one message; Ctrl-C ends what the agent is doing, Ctrl-D or /exit ends the conversation
-  /help    this
-  /skill   the skills that there are
-  /exit    ends; `abide chat --resume` goes on
+  /help              this
+  /skill             the skills that there are
+  /status            how the run of this conversation stands
+  /answer OPTION     answers what the run asks; what follows the option is your comment
+  /cancel [REASON]   ends the run
+  /exit              ends; `abide chat --resume` goes on
 ";
 
-/// For how long a session is ours while this process lives.
-const HELD: Duration = Duration::from_hours(24);
-/// How many sessions are looked at to find the last one.
-const PAGE: usize = 200;
+/// How often it is looked whether the last run can be left.
+const LOOK: Duration = Duration::from_millis(50);
 
-pub(crate) fn chat(session: &mut Session<'_>, arguments: &ChatArguments) -> Result<Exit, Failure> {
-    runs::block_on(talk(session, arguments))?
+pub(crate) fn chat(
+    session: &mut Session<'_>,
+    shared: &Shared,
+    arguments: &ChatArguments,
+) -> Result<Exit, Failure> {
+    runs::block_on(talk(session, shared, arguments))?
 }
 
-async fn talk(session: &mut Session<'_>, arguments: &ChatArguments) -> Result<Exit, Failure> {
+async fn talk(
+    session: &mut Session<'_>,
+    shared: &Shared,
+    arguments: &ChatArguments,
+) -> Result<Exit, Failure> {
     let model = match &arguments.model {
         None => None,
         Some(name) => Some(ModelName::parse(name).map_err(|error| {
@@ -59,20 +76,25 @@ async fn talk(session: &mut Session<'_>, arguments: &ChatArguments) -> Result<Ex
     };
     let human = session.surroundings.terminal_in;
     let (asking, asked) = unbounded_channel();
-    let confirm: Arc<dyn Confirm> = if human {
-        Arc::new(TerminalConfirm::new(asking, runs::user(session)))
+    let (confirm, sitter): (Arc<dyn Confirm>, Arc<dyn Human>) = if human {
+        let terminal = Arc::new(AtTerminal::new(asking, runs::user(session)));
+        (Arc::clone(&terminal) as _, terminal)
     } else {
-        Arc::new(NobodyToAsk)
+        (Arc::new(NobodyToAsk), Arc::new(NoHuman))
     };
     let id = match &found {
         Some(log) => log.id().clone(),
         None => new_session()?,
     };
+    let desk = Arc::new(LocalDesk::for_loop(session.surroundings, shared));
+    let gate = SessionGate::new(session.surroundings, id.as_str(), &name, session.place.root());
+    let usable = gate.is_bound() || desk.has_abilities(&name);
+    let abilities = usable.then(|| Abilities::new(Arc::clone(&desk), &name, sitter));
     let here = Here::of(session);
     let wanted = Wanted {
         agent: name.clone(),
         model,
-        task: None,
+        purpose: Purpose::Talk(gate.clone(), abilities),
         manner: Manner::Talk,
         mark: format!("chat/{id}"),
         confirm,
@@ -104,54 +126,19 @@ async fn talk(session: &mut Session<'_>, arguments: &ChatArguments) -> Result<Ex
             Box::pin(std::future::ready(()))
         })),
     };
-    let mut chat = Chat { agent, log, heard, asked, lines: Lines::new(), human };
+    let bound = Bound { desk, gate };
+    let mut chat = Chat { agent, log, heard, asked, lines: Lines::new(), human, bound };
     if !session.json {
         session.say(&format!("session {}\n", chat.log.id()))?;
     }
-    chat.conversation(session, arguments.message.as_deref()).await
-}
-
-fn new_session() -> Result<SessionId, Failure> {
-    let id = SystemClock.new_run().to_string();
-    SessionId::parse(&id).ok_or_else(|| Failure::new(Exit::System, format!("`{id}` is no id")))
-}
-
-/// Finds the session that is to go on.
-async fn resumed(store: &Arc<SqliteStore>, name: &str) -> Result<SessionLog<SqliteStore>, Failure> {
-    let none = || Failure::new(Exit::NotFound, "there is no such session").help("`abide chat` begins one");
-    let id = if name.is_empty() { last(store).await?.ok_or_else(none)? } else { name.to_owned() };
-    let id = SessionId::parse(&id).ok_or_else(none)?;
-    let found = SessionLog::find(Arc::clone(store), id).await;
-    found.map_err(|error| Failure::new(Exit::System, error.to_string()))?.ok_or_else(none)
-}
-
-/// Returns the session that people talked in last; those of steps are not theirs.
-async fn last(store: &SqliteStore) -> Result<Option<String>, Failure> {
-    let mut place: Option<HeadPlace> = None;
-    loop {
-        let page = store.heads(place.as_ref(), PAGE).await.map_err(|error| runs::store_failure(&error))?;
-        let found = page.iter().find(|head| runs::text_of(&runs::summary(head), "run").is_none());
-        if let Some(head) = found {
-            return Ok(Some(head.stream.clone()));
-        }
-        match page.last() {
-            Some(last) if page.len() == PAGE => place = Some(last.place()),
-            _ => return Ok(None),
-        }
+    chat.bound.take_up(session).await?;
+    let end = chat.conversation(session, arguments.message.as_deref()).await;
+    let left = chat.bound.leave(session).await?;
+    match end {
+        // The agent has done what it could; its run has not come to its end.
+        Ok(Exit::Done) if left && !human => Ok(Exit::RunUnfinished),
+        end => end,
     }
-}
-
-/// Makes sure that nobody else talks in the session.
-async fn hold(store: &SqliteStore, log: &mut SessionLog<SqliteStore>) -> Result<(), Failure> {
-    let now = SystemClock.now();
-    let lease =
-        store.lease(log.id().as_str(), &runs::holder(), now.0, now.after(HELD).0, &runs::is_dead).await;
-    let lease = lease.map_err(|error| {
-        Failure::new(Exit::Refused, format!("the session is open elsewhere: {error}"))
-            .help("end it there first, or begin another one with `abide chat`")
-    })?;
-    log.hold(lease);
-    Ok(())
 }
 
 /// A conversation under way.
@@ -163,6 +150,7 @@ struct Chat {
     lines: Lines,
     /// Whether somebody sits at the terminal.
     human: bool,
+    bound: Bound,
 }
 
 /// What is to be done in a turn.
@@ -188,6 +176,7 @@ impl Chat {
         }
         loop {
             if self.human {
+                self.bound.remind(session).await?;
                 session.say("\n> ")?;
             }
             let Some(line) = self.lines.next().await else { break };
@@ -196,6 +185,14 @@ impl Chat {
                 "/exit" | "/quit" => break,
                 "/help" => session.say(HELP)?,
                 "/skill" | "/skills" => skills(session)?,
+                line if Bound::is_command(line) => {
+                    // Whoever writes into a pipe may be an agent; these are a human's.
+                    if !self.human {
+                        session.say(&format!("`{line}` takes a human at a terminal\n"))?;
+                    } else if let Some(message) = self.bound.command(session, line).await? {
+                        end = self.turn(session, Turn::Tell(message)).await?;
+                    }
+                }
                 line if line.starts_with('/') => {
                     session.say(&format!("there is no command `{line}`; /help shows all of them\n"))?;
                 }
@@ -216,10 +213,14 @@ impl Chat {
         let mut keys = signal(SignalKind::interrupt())
             .map_err(|error| Failure::new(Exit::System, format!("cannot listen for Ctrl-C: {error}")))?;
         let mut shown = Shown::new(self.log.id().to_string());
-        let Self { agent, log, heard, asked, lines, .. } = self;
+        let Self { agent, log, heard, asked, lines, bound, .. } = self;
         let talking = async {
             match turn {
-                Turn::Tell(text) => agent.turn(log, vec![Part::Text(text)], None, &stop).await.map(Some),
+                Turn::Tell(text) => {
+                    let told = bound.gate.prompted(&text).await;
+                    let parts = [Some(text), told].into_iter().flatten().map(Part::Text).collect();
+                    agent.turn(log, parts, None, &stop).await.map(Some)
+                }
                 Turn::GoOn => agent.go_on(log, &stop).await,
             }
         };
@@ -230,13 +231,22 @@ impl Chat {
                 biased;
                 Some(heard) = heard.recv() => shown.tell(session, heard)?,
                 Some(next) = asked.recv() => {
-                    lines.forget();
-                    session.say(&next.text())?;
-                    question = Some(next);
+                    if next.is_question() {
+                        lines.forget();
+                    }
+                    shown.say(session, &next.text())?;
+                    if next.is_question() {
+                        question = Some(next);
+                    }
+                }
+                () = taken_back(&mut question), if question.is_some() => {
+                    question = None;
+                    session.say("\n(it is not asked any more)\n")?;
                 }
                 line = lines.next(), if question.is_some() => {
-                    if let Some(asked) = question.take() {
-                        asked.answer(line.as_deref());
+                    question = question.take().and_then(|asked| asked.answer(line.as_deref()));
+                    if let Some(again) = &question {
+                        session.say(&again.text())?;
                     }
                 }
                 _ = keys.recv() => {
@@ -253,6 +263,14 @@ impl Chat {
         let end = report.map_or(TurnEnd::Finished, |report| report.end);
         shown.end(session, &end)?;
         Ok(end)
+    }
+}
+
+/// Waits until nobody waits for the answer to a question any more.
+async fn taken_back(question: &mut Option<Asked>) {
+    match question {
+        Some(question) => question.closed().await,
+        None => std::future::pending().await,
     }
 }
 

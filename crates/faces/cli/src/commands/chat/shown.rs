@@ -63,11 +63,21 @@ impl Shown {
             {
                 self.close(session)
             }
+            Heard::Happened(TurnEvent::Held { why }) => {
+                self.close(session)?;
+                session.say(&format!("✗ it may not stop yet: {}\n", visible(&why.replace('\n', " "), true)))
+            }
             Heard::Happened(TurnEvent::Compacted(_)) => {
                 session.say("(the conversation was too long, and is summarised)\n")
             }
             Heard::Thought(_) | Heard::Happened(_) => Ok(()),
         }
+    }
+
+    /// Says something that is not the agent's, on a line of its own.
+    pub(super) fn say(&mut self, session: &mut Session<'_>, text: &str) -> Result<(), Failure> {
+        self.close(session)?;
+        session.say(text)
     }
 
     /// Says how the turn ended, if it did not end as it should.

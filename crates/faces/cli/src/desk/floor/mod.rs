@@ -238,6 +238,11 @@ impl Floor {
         busy
     }
 
+    /// Returns whether abide itself does something that should not be cut short.
+    pub(crate) fn is_working(&self) -> bool {
+        self.lock().values().any(|attended| attended.driven && !attended.queued && attended.works())
+    }
+
     /// Says to the gate and to those who wait where a run is now.
     fn refresh(&self, id: &RunId, attended: &mut Attended) {
         let over = attended.standings.get(id).is_some_and(|standing| standing.status.is_final());
