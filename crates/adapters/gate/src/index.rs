@@ -71,10 +71,12 @@ pub enum GuardedRole {
     Reservation,
     /// What tells a client to ask the gate.
     Settings,
+    /// Skills.
+    Skill,
 }
 
 impl GuardedRole {
-    const ALL: [Self; 4] = [Self::State, Self::Definition, Self::Reservation, Self::Settings];
+    const ALL: [Self; 5] = [Self::State, Self::Definition, Self::Reservation, Self::Settings, Self::Skill];
 
     /// Returns the number that stands for it in a file.
     fn number(self) -> usize {
@@ -93,6 +95,7 @@ impl GuardedRole {
             Self::Definition => Role::Definition,
             Self::Reservation => Role::Reservation,
             Self::Settings => Role::Settings,
+            Self::Skill => Role::Skill,
         }
     }
 }

@@ -19,12 +19,23 @@ pub struct Setting<'a> {
     pub folder: &'a Path,
     /// The project's root, where commands run.
     pub project: &'a Path,
+    /// Where files may be read.
+    pub reads: Reads,
     /// More folders that files may be read from.
     pub allowed: &'a [PathBuf],
     /// Whether commands run.
     pub commands: Commands,
     /// The mark of every process that is started.
     pub mark: String,
+}
+
+/// Where a skill may have files read for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// In its own folder: nobody has looked at it, or whoever calls it may not read everything.
+    Skill,
+    /// In its own folder and in the project.
+    Project,
 }
 
 /// Whether the commands of a skill run.

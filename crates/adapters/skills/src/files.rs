@@ -2,7 +2,7 @@
 //!
 //! What counts is where a path really leads, links resolved. A path that leads nowhere is text.
 
-use crate::Setting;
+use crate::{Reads, Setting};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -31,13 +31,18 @@ pub(crate) fn find(path: &str, setting: &Setting<'_>) -> Found {
     if path.contains('\0') {
         return Found::Nothing;
     }
+    let bases: &[&Path] = match setting.reads {
+        Reads::Skill => &[setting.folder],
+        Reads::Project => &[setting.folder, setting.project],
+    };
     let candidates: Vec<PathBuf> = match path.strip_prefix("~/") {
         // Only a folder that is allowed can lie there.
         Some(rest) => setting.allowed.iter().map(|allowed| allowed.join(rest)).collect(),
-        None => [setting.folder, setting.project].iter().map(|base| base.join(path)).collect(),
+        None => bases.iter().map(|base| base.join(path)).collect(),
     };
-    let allowed: Vec<PathBuf> = [setting.folder, setting.project]
-        .into_iter()
+    let allowed: Vec<PathBuf> = bases
+        .iter()
+        .copied()
         .chain(setting.allowed.iter().map(PathBuf::as_path))
         .filter_map(|folder| folder.canonicalize().ok())
         .collect();
@@ -50,7 +55,14 @@ pub(crate) fn find(path: &str, setting: &Setting<'_>) -> Found {
         refused = true;
     }
     if refused {
-        return Found::Refused("it lies outside the skill and the project".to_owned());
+        return Found::Refused(match setting.reads {
+            Reads::Skill => "it lies outside the folder of the skill".to_owned(),
+            Reads::Project => "it lies outside the skill and the project".to_owned(),
+        });
+    }
+    let of_project = || setting.project.join(path).canonicalize().is_ok();
+    if setting.reads == Reads::Skill && !path.is_empty() && of_project() {
+        return Found::Refused("it lies outside the folder of the skill".to_owned());
     }
     Found::Nothing
 }

@@ -11,4 +11,4 @@ mod command;
 mod expand;
 mod files;
 
-pub use expand::{Commands, Expanded, Setting, expand};
+pub use expand::{Commands, Expanded, Reads, Setting, expand};

@@ -3,7 +3,7 @@
 
 use abide_core::skill::text::Arguments;
 use abide_process::LocalProcess;
-use abide_skills::{Commands, Expanded, Setting, expand};
+use abide_skills::{Commands, Expanded, Reads, Setting, expand};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -25,7 +25,18 @@ impl Stage {
     }
 
     async fn expand(&self, body: &str, arguments: &str, commands: Commands) -> Expanded {
+        self.expand_reading(body, arguments, commands, Reads::Project).await
+    }
+
+    async fn expand_reading(
+        &self,
+        body: &str,
+        arguments: &str,
+        commands: Commands,
+        reads: Reads,
+    ) -> Expanded {
         let setting = Setting {
+            reads,
             folder: &self.path("project/.claude/skills/x"),
             project: &self.path("project"),
             allowed: &[],
@@ -107,4 +118,19 @@ async fn arguments_without_a_place_come_after_the_body() {
     let stage = Stage::new();
     assert_eq!(stage.expand("Do it.\n", "for $5 & me", Commands::Run).await.text, "Do it.\n\nfor $5 & me");
     assert_eq!(stage.expand("Pay $5.\n", "", Commands::Run).await.text, "Pay $5.");
+}
+
+#[tokio::test]
+async fn a_skill_that_nobody_trusts_reads_nothing_but_its_own_files() {
+    let stage = Stage::new();
+    fs::write(stage.path("project/.claude/skills/x/notes.md"), "from the skill\n").unwrap();
+    fs::write(stage.path("project/.claude/settings.json"), "SETTINGS").unwrap();
+    fs::write(stage.path("project/.env"), "TOKEN").unwrap();
+    let body = "See @notes.md @.env @../../settings.json @../../../.env @$1 @nobody";
+    let refused = Commands::Refused("it is not trusted".into());
+    let read = stage.expand_reading(body, ".env", refused, Reads::Skill).await;
+    let (_, attached) = read.text.split_once("\n\n").unwrap();
+    assert_eq!(attached, "<file path=\"notes.md\">\nfrom the skill\n</file>");
+    assert_eq!(read.notes.len(), 4, "{:?}", read.notes);
+    assert!(read.notes.iter().all(|note| note.ends_with("it lies outside the folder of the skill")));
 }

@@ -99,17 +99,23 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
         let mocks = can_be(word, "mock") && candidates[..*place].iter().any(|before| can_be(before, "model"));
         mocks || DECIDES.iter().any(|name| can_be(word, name))
     });
-    // Trusting code that a project brings along is a human's, wherever the options stand; and so is running the commands of
-    // a skill, which no gate would see.
+    // Trusting code that a project brings along is a human's, wherever the options stand; and so is running a skill or its
+    // commands, which no gate would see, and saying that skills are as they should be.
+    let brings = |word: &&String, names: [&str; 2]| names.iter().any(|name| can_be(word, name));
     let trusts = || {
-        let brings = ["capability", "capabilities", "skill", "skills"];
-        let about = candidates.iter().any(|word| brings.iter().any(|name| can_be(word, name)));
-        let runs_code = |word: &&String| is_known(word) && matches!(word.as_str(), "trust" | "expand");
+        let about = candidates
+            .iter()
+            .any(|word| brings(word, ["skill", "skills"]) || brings(word, ["capability", "capabilities"]));
+        let runs_code =
+            |word: &&String| is_known(word) && matches!(word.as_str(), "trust" | "expand" | "lock");
         rest[at..].iter().filter(|_| about).find(runs_code)
     };
+    // `abide skill run NAME`, and not `abide run skill`.
+    let of_skill =
+        candidates.iter().take_while(|word| **word != "run").any(|word| brings(word, ["skill", "skills"]));
     let decides = decides.map(|(_, word)| *word).or_else(trusts);
     match decides {
-        Some(word) if word == "run" && is_known(first) && !run => {
+        Some(word) if word == "run" && is_known(first) && !run && !of_skill => {
             let ability = command.words[1..].iter().skip_while(|word| *word != "run").skip(1);
             let ability = ability.into_iter().find(|word| !word.starts_with('-'));
             match ability {

@@ -147,6 +147,8 @@ pub enum Role {
     Reservation,
     /// A script or hook of an ability.
     Script,
+    /// Skills of the project, which steps are done by.
+    Skill,
     /// What tells a client to ask the gate.
     Settings,
 }
@@ -158,7 +160,7 @@ impl Role {
             Self::State | Self::Reservation => true,
             // Whoever takes the gate away has what it keeps.
             Self::Settings => reserved,
-            Self::Definition | Self::Script => false,
+            Self::Definition | Self::Script | Self::Skill => false,
         }
     }
 
@@ -169,6 +171,7 @@ impl Role {
             Self::Definition => "the definition of an ability",
             Self::Reservation => "the definition of an ability that protects something",
             Self::Script => "a script of an ability",
+            Self::Skill => "a skill of the project, which a step may be done by",
             Self::Settings => "the settings that put the gate in place",
         }
     }

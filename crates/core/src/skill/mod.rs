@@ -8,6 +8,7 @@ pub mod listing;
 pub mod requires;
 pub mod standard;
 pub mod text;
+pub mod tool;
 pub mod view;
 
 pub use requires::{Missing, Requirement, Requires};
@@ -52,10 +53,21 @@ impl Skill {
 
     /// Returns how many turns it has when it is run as an agent: 1 unless it says otherwise, 10 at most.
     pub fn max_turns(&self) -> u32 {
+        self.own_turns().unwrap_or(1)
+    }
+
+    /// Returns how many turns it says it has.
+    pub fn own_turns(&self) -> Option<u32> {
         match self.field("max_turns").or_else(|| self.field("max-turns")) {
-            Some(Value::Int(turns)) => u32::try_from(*turns).unwrap_or(1).clamp(1, MOST_TURNS),
-            _ => 1,
+            Some(Value::Int(turns)) => Some(u32::try_from(*turns).unwrap_or(1).clamp(1, MOST_TURNS)),
+            _ => None,
         }
+    }
+
+    /// Returns whether agents are offered it as a tool that runs it: those that say how many turns they have are made
+    /// to be run, and `tool` says it outright.
+    pub fn is_tool(&self) -> bool {
+        self.flag("tool").unwrap_or(self.own_turns().is_some())
     }
 
     /// Returns what it needs before it can be used.

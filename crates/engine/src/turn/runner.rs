@@ -1,7 +1,7 @@
 //! The runner `builtin`: steps of agents done by our own loop.
 
 use super::rounds::{Agent, Heard, ModelSeat, Report, one_by_one};
-use super::step::{Attempt, attempt, label, session_of};
+use super::step::{Attempt, attempt, by_schema, label, session_of};
 use super::{CallTree, Gate, Permissions, SessionLog};
 use crate::port::{
     Answer, Cancellation, Clock, Confirm, Later, Listener, Runner, RunnerEnd, Stop, Stopper, Store, Task,
@@ -37,6 +37,13 @@ pub struct Seat {
 pub trait Cast: Send + Sync + 'static {
     /// Puts together who does it, with tools that are bound to the task's folder and mark.
     fn seat(&self, task: &Task) -> Later<Result<Seat, String>>;
+
+    /// Returns what the worker is told when it begins; what a skill says is filled in here, and nowhere else.
+    ///
+    /// Asked once for each time that a task is begun, and not again for an attempt that goes on: it may run commands.
+    fn message(&self, task: &Task) -> Later<Result<String, String>> {
+        Box::pin(std::future::ready(Ok(task.message())))
+    }
 }
 
 /// Executes steps by our own loop, each in a session of its own that is kept in a store.
@@ -124,7 +131,11 @@ impl<S: Store, C: Clock> Inner<S, C> {
                 Ok(None) => return Err("the session has no turn".to_owned()),
                 Err(error) => return Err(wrong(&error)),
             },
-            Attempt::Tell(text) => {
+            begun @ (Attempt::Begin | Attempt::Tell(_)) => {
+                let text = match begun {
+                    Attempt::Tell(text) => text,
+                    _ => self.cast.message(task).await? + &by_schema(task),
+                };
                 let parts = vec![Part::Text(text)];
                 agent.turn(&mut session, parts, Some(label), stop).await.map_err(|error| wrong(&error))?
             }

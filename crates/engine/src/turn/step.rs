@@ -24,7 +24,9 @@ pub(super) enum Attempt {
     GoOn,
     /// The agent has done what it is told, and nobody took its answer.
     Answered,
-    /// The agent is told something.
+    /// The agent is told the whole task.
+    Begin,
+    /// The agent is told something about the task that it knows.
     Tell(String),
 }
 
@@ -40,7 +42,7 @@ pub(super) fn attempt(task: &Task, conversation: &Conversation, label: &str, tak
             let answer = "Do what is missing, then give your final answer again.";
             Attempt::Tell(format!("{}\n\n{answer}{}", missing.trim(), by_schema(task)))
         }
-        None | Some((_, TurnEnd::Finished)) => Attempt::Tell(whole(task)),
+        None | Some((_, TurnEnd::Finished)) => Attempt::Begin,
         Some((_, end)) => {
             let missing =
                 if task.missing.is_empty() { String::new() } else { message("", "", &task.missing) };
@@ -55,15 +57,11 @@ pub(super) fn attempt(task: &Task, conversation: &Conversation, label: &str, tak
 
 /// Returns what an attempt is known by: the same words make the same label.
 pub(super) fn label(task: &Task) -> String {
-    digest(&whole(task))
-}
-
-fn whole(task: &Task) -> String {
-    task.message() + &by_schema(task)
+    digest(&(task.message() + &by_schema(task)))
 }
 
 /// Asks for the answer by its schema in words too: not every server sees to it.
-fn by_schema(task: &Task) -> String {
+pub(super) fn by_schema(task: &Task) -> String {
     match &task.output_schema {
         None => String::new(),
         Some(schema) => format!(

@@ -30,13 +30,26 @@ struct Place {
     envelope: Envelope,
     spent: Spent,
     began: Timestamp,
+    /// How often the agent itself may answer in a turn, and how often it has; those that it calls have their own.
+    own_turns: Option<u32>,
+    answered: u32,
+}
+
+impl Place {
+    fn new(above: Option<usize>, envelope: Envelope) -> Self {
+        let began = Timestamp(i64::MAX);
+        Self { above, envelope, spent: Spent::default(), began, own_turns: None, answered: 0 }
+    }
+
+    fn own_exhausted(&self) -> Option<Exhausted> {
+        self.own_turns.filter(|limit| self.answered >= *limit).map(|limit| Exhausted::Turns { limit })
+    }
 }
 
 impl CallTree {
     /// Makes a tree of one agent.
     pub fn new(envelope: Envelope) -> Self {
-        let place = Place { above: None, envelope, spent: Spent::default(), began: Timestamp(i64::MAX) };
-        let shared = Shared { places: vec![place], repeats: Repeats::default() };
+        let shared = Shared { places: vec![Place::new(None, envelope)], repeats: Repeats::default() };
         Self { shared: Arc::new(Mutex::new(shared)), place: 0 }
     }
 
@@ -48,8 +61,7 @@ impl CallTree {
             return Err(Exhausted::Depth { limit: shared.places[0].envelope.depth });
         };
         let envelope = Envelope { depth: depth.min(envelope.depth), ..envelope };
-        let began = Timestamp(i64::MAX);
-        shared.places.push(Place { above: Some(self.place), envelope, spent: Spent::default(), began });
+        shared.places.push(Place::new(Some(self.place), envelope));
         let place = shared.places.len() - 1;
         drop(shared);
         Ok(Self { shared: Arc::clone(&self.shared), place })
@@ -59,6 +71,11 @@ impl CallTree {
     pub fn end_within(&self, time: Duration) {
         let envelope = &mut self.lock().places[self.place].envelope;
         envelope.time = Some(envelope.time.map_or(time, |known| known.min(time)));
+    }
+
+    /// Lets this agent answer so often in a turn, whatever those that it calls use; `None` takes the limit away.
+    pub fn answer_within(&self, turns: Option<u32>) {
+        self.lock().places[self.place].own_turns = turns;
     }
 
     /// Begins a turn, or takes one up that has used something already.
@@ -73,6 +90,7 @@ impl CallTree {
         let place = &mut shared.places[self.place];
         place.spent = turn.spent;
         place.began = now;
+        place.answered = turn.spent.turns;
         let mut above = place.above;
         while let Some(position) = above {
             let place = &mut shared.places[position];
@@ -83,18 +101,21 @@ impl CallTree {
 
     /// Returns what has run out, here or above.
     pub fn exhausted(&self, clock: &impl Clock) -> Option<Exhausted> {
-        let now = clock.now();
-        self.chain(&self.lock()).find_map(|place| place.envelope.exhausted(&place.spent, passed(place, now)))
+        self.exhausted_at(&self.lock(), clock.now())
+    }
+
+    fn exhausted_at(&self, shared: &Shared, now: Timestamp) -> Option<Exhausted> {
+        let of_tree = |place: &Place| place.envelope.exhausted(&place.spent, passed(place, now));
+        self.chain(shared).find_map(of_tree).or_else(|| shared.places[self.place].own_exhausted())
     }
 
     /// Takes one turn, unless something has run out; of two that take the last one at once, one gets it.
     pub(super) fn take_turn(&self, now: Timestamp) -> Result<(), Exhausted> {
         let mut shared = self.lock();
-        let exhausted =
-            self.chain(&shared).find_map(|place| place.envelope.exhausted(&place.spent, passed(place, now)));
-        match exhausted {
+        match self.exhausted_at(&shared, now) {
             Some(exhausted) => Err(exhausted),
             None => {
+                shared.places[self.place].answered += 1;
                 self.add(&mut shared, Usage::default(), Cost::default(), 1);
                 Ok(())
             }

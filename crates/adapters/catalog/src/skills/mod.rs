@@ -32,12 +32,23 @@ pub struct SkillSummary {
     pub requires: Requires,
     /// How many turns it has as an agent.
     pub max_turns: u32,
-    /// Whether agents may load it by themselves.
-    pub for_agents: bool,
+    /// What agents do with it by themselves.
+    pub for_agents: ForAgents,
     /// Whether people may call it by its name.
     pub for_people: bool,
     /// Whether its body has commands that want to be run.
     pub has_commands: bool,
+}
+
+/// What agents do with a skill by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForAgents {
+    /// Nothing: it is for people.
+    Nothing,
+    /// They load it, and follow it.
+    Load,
+    /// They may have it run as well, with a tool of its own.
+    Run,
 }
 
 impl SkillSummary {
@@ -47,7 +58,11 @@ impl SkillSummary {
             description: skill.description.as_deref().map(Into::into),
             requires: skill.requires(),
             max_turns: skill.max_turns(),
-            for_agents: skill.for_agents(),
+            for_agents: match skill.for_agents() {
+                false => ForAgents::Nothing,
+                true if skill.is_tool() => ForAgents::Run,
+                true => ForAgents::Load,
+            },
             for_people: skill.for_people(),
             has_commands: abide_core::skill::text::has_commands(&skill.body),
         }

@@ -45,6 +45,9 @@ fn deciding_about_runs_through_a_shell_is_denied_in_any_spelling() {
         "abide skill trust notes",
         "abide skill expand notes",
         "abide --json skill --color never expand notes 1.4",
+        "abide skill run notes 1.4",
+        "abide -C . skills run --agent release-manager notes",
+        "abide skill lock",
     ] {
         for situation in [free(), working()] {
             assert!(is_denied(&judge(&situation, &bash(command))), "{command}");

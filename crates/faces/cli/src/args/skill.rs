@@ -59,4 +59,19 @@ pub enum SkillCommand {
         #[arg(value_name = "ARGUMENT")]
         arguments: Vec<String>,
     },
+    /// Run a skill as an agent of its own, within its `max_turns`
+    Run {
+        /// The skill
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// What it is given
+        #[arg(value_name = "ARGUMENT")]
+        arguments: Vec<String>,
+        /// The agent whose tools and rules it has
+        #[arg(long, value_name = "AGENT", default_value = "default")]
+        agent: String,
+        /// Ask this model instead of the agent's own, as `provider/name`
+        #[arg(long, value_name = "MODEL")]
+        model: Option<String>,
+    },
 }

@@ -6,12 +6,14 @@ mod abilities;
 mod rules;
 mod seat;
 mod session_gate;
+pub(crate) mod skills;
 mod summaries;
 
 pub(crate) use abilities::{Abilities, Human, NoHuman};
 pub(crate) use rules::Manner;
 pub(crate) use seat::{Here, Purpose, Wanted};
 pub(crate) use session_gate::SessionGate;
+use skills::SkillStep;
 
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
@@ -20,8 +22,12 @@ use abide_engine::port::{
 };
 use abide_engine::turn::{BuiltinRunner, Cast, Seat};
 use abide_store_sqlite::SqliteStore;
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// How many skills may wait to be told what to do.
+const MOST_WAITING: usize = 256;
 
 /// Returns where the sessions of a project lie: beside the log of its runs, and not in it, because they are many and long.
 pub(crate) fn sessions_file(session: &Session<'_>) -> PathBuf {
@@ -55,7 +61,7 @@ impl LocalRunner {
             return Ok(inner);
         }
         let store = SqliteStore::open(&self.file, runs::settings()).map_err(|error| error.to_string())?;
-        let cast = Arc::new(StepCast(Arc::clone(&self.here)));
+        let cast = Arc::new(StepCast { here: Arc::clone(&self.here), skills: Arc::default() });
         let inner = BuiltinRunner::new(Arc::new(store), Arc::new(SystemClock), cast);
         // Whoever was quicker made the one that all use.
         Ok(self.inner.get_or_init(|| inner))
@@ -80,19 +86,47 @@ impl Runner for LocalRunner {
 }
 
 /// Finds who does the step of a run.
-struct StepCast(Arc<Here>);
+struct StepCast {
+    here: Arc<Here>,
+    /// The skills of steps that somebody sits down for, by the mark of the attempt, until they are told what to do.
+    skills: Arc<Mutex<HashMap<String, SkillStep>>>,
+}
 
 impl Cast for StepCast {
     fn seat(&self, task: &Task) -> Later<Result<Seat, String>> {
-        let name = match &task.worker {
-            Worker::Agent { name } => name.clone(),
-            Worker::Skill { name, .. } => {
-                let why = format!("the skill `{name}` cannot be run by abide's own loop");
-                return Box::pin(std::future::ready(Err(why)));
+        let (here, task, skills) = (Arc::clone(&self.here), task.clone(), Arc::clone(&self.skills));
+        Box::pin(async move {
+            match &task.worker {
+                Worker::Agent { name } => here.seat(&Wanted::step(name.clone(), &task)).await,
+                Worker::Skill { name, .. } => {
+                    let (seat, step) = SkillStep::of(&here, name, &task).await?;
+                    let mut skills = skills.lock().unwrap_or_else(PoisonError::into_inner);
+                    if skills.len() >= MOST_WAITING {
+                        // Those of attempts that went on and had to be told nothing.
+                        skills.clear();
+                    }
+                    skills.insert(task.mark, step);
+                    Ok(seat)
+                }
             }
-        };
-        let here = Arc::clone(&self.0);
-        let task = task.clone();
-        Box::pin(async move { here.seat(&Wanted::step(name, &task)).await })
+        })
+    }
+
+    fn message(&self, task: &Task) -> Later<Result<String, String>> {
+        let (here, task, skills) = (Arc::clone(&self.here), task.clone(), Arc::clone(&self.skills));
+        Box::pin(async move {
+            match &task.worker {
+                Worker::Agent { .. } => Ok(task.message()),
+                Worker::Skill { name, inputs } => {
+                    let known = skills.lock().unwrap_or_else(PoisonError::into_inner).remove(&task.mark);
+                    let step = match known {
+                        Some(step) => step,
+                        None => SkillStep::of(&here, name, &task).await?.1,
+                    };
+                    let prompt = step.told(name, inputs).await?;
+                    Ok(Task { prompt, ..task }.message())
+                }
+            }
+        })
     }
 }

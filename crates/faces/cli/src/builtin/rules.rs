@@ -1,9 +1,11 @@
 //! What an agent of our own loop is held to: the rules of its profile.
 
+use crate::skills::permit;
 use abide_core::capability::Tier;
 use abide_core::definition::{AgentProfile, PermissionAction};
 use abide_core::model::Arguments;
 use abide_core::policy::{self, Client, Files, Place, ToolKind};
+use abide_core::skill::tool::PREFIX;
 use abide_core::turn::Ruling;
 use abide_core::value::Value;
 use abide_engine::port::ToolSpec;
@@ -47,7 +49,31 @@ impl Permissions for ProfileRules {
             PermissionAction::Allow if permit.why.is_some() && tool.tier != Tier::Deny => Tier::Auto,
             PermissionAction::Allow => usual,
         };
-        Ruling { tier, why: permit.why }
+        Ruling { tier, why: permit.why }.and(self.skill_ruling(tool, arguments))
+    }
+}
+
+impl ProfileRules {
+    /// Returns what the rules for skills say about a call that loads or runs one.
+    fn skill_ruling(&self, tool: &ToolSpec, arguments: &Arguments) -> Ruling {
+        let name = match tool.name.as_str() {
+            "skill" => match arguments {
+                Arguments::Data(Value::Map(entries)) => entries.iter().find_map(|(key, value)| match value {
+                    Value::Text(name) if key == "name" => Some(name.as_str()),
+                    _ => None,
+                }),
+                _ => None,
+            },
+            // What models cannot say of a name is `_` in the tool's; a rule for the name itself hides the tool already.
+            running => running.strip_prefix(PREFIX),
+        };
+        let Some(name) = name else { return Tier::Auto.into() };
+        let (action, why) = permit(&self.profile, name);
+        match action {
+            PermissionAction::Allow => Tier::Auto.into(),
+            PermissionAction::Ask => Ruling { tier: Tier::Confirm, why: Some(why) },
+            PermissionAction::Deny => Ruling { tier: Tier::Deny, why: Some(why) },
+        }
     }
 }
 

@@ -3,12 +3,14 @@
 use super::abilities::Abilities;
 use super::rules::{Disk, Manner, ProfileRules};
 use super::session_gate::SessionGate;
+use super::skills::{Bounds, Workshop};
 use crate::Surroundings;
 use crate::capabilities::{Further, Reach};
 use crate::gate::{self, gate};
 use crate::models::{self, Openable};
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
+use crate::skills::KeptShelf;
 use abide_capabilities::{Now, Sandbox, Workspace, World, builtins, launcher};
 use abide_catalog::Place;
 use abide_core::capability::Conflicts;
@@ -19,14 +21,14 @@ use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, To
 use abide_core::source::{Span, Spanned};
 use abide_core::turn::Envelope;
 use abide_engine::capability::Choice;
-use abide_engine::port::{Clock as _, Confirm, ModelError, NobodyToAsk, Store as _, Task, ToolSpec};
+use abide_engine::port::{Clock as _, Confirm, ModelError, NobodyToAsk, Store as _, Task, ToolSpec, Worker};
 use abide_engine::toolbox::{CheckedTool, Toolbox};
 use abide_engine::turn::{CallTree, Gate, ModelSeat, Seat, StepGate};
 use abide_process::LocalProcess;
 use abide_store_sqlite::{SqliteSessionFiles, SqliteStore};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// What one attempt of a step may use unless something says otherwise: enough for long work, and an end to what runs wild.
@@ -41,6 +43,7 @@ pub(crate) struct Here {
     place: Place,
     log: PathBuf,
     process: Arc<LocalProcess>,
+    skills: Arc<KeptShelf>,
 }
 
 /// Who is to be put together, and for what.
@@ -92,11 +95,51 @@ impl Here {
             place: session.place.clone(),
             log: runs::log_file(session),
             process: Arc::new(LocalProcess::new().only_parent()),
+            skills: Arc::new(KeptShelf::new(session.surroundings.clone(), session.place.clone())),
         }
+    }
+
+    /// Returns the skills of the place.
+    pub(crate) fn skills(&self) -> &Arc<KeptShelf> {
+        &self.skills
+    }
+
+    /// Returns where sessions are kept.
+    fn sessions(&self) -> PathBuf {
+        self.log.with_file_name("sessions.db")
     }
 
     /// Puts an agent together, or says what is missing.
     pub(crate) async fn seat(&self, wanted: &Wanted<'_>) -> Result<Seat, String> {
+        Ok(self.furnished(wanted).await?.0)
+    }
+
+    /// Puts an agent together, with what it loads and runs skills with.
+    pub(crate) async fn furnished(&self, wanted: &Wanted<'_>) -> Result<(Seat, Arc<Workshop>), String> {
+        let (seat, profile) = self.unfurnished(wanted).await?;
+        let workshop = Arc::new(Workshop {
+            kept: Arc::clone(&self.skills),
+            profile,
+            granted: wanted.task().and_then(|task| task.tools.clone()),
+            tools: seat.toolbox.iter().map(CheckedTool::handler).collect(),
+            model: seat.model.clone(),
+            model_name: seat.model_name.clone(),
+            system: seat.system.clone(),
+            permissions: Arc::clone(&seat.permissions),
+            gate: Arc::clone(&seat.gate),
+            confirm: Arc::clone(&seat.confirm),
+            process: Arc::clone(&self.process),
+            project: wanted.task().map_or_else(|| self.place.root(), |task| task.folder.clone()),
+            place: self.policy_place(),
+            mark: wanted.mark.clone(),
+            sessions: self.sessions(),
+            store: OnceLock::new(),
+        });
+        let toolbox = workshop.toolbox(&seat.tree, &Bounds::default()).await?;
+        Ok((Seat { toolbox, ..seat }, workshop))
+    }
+
+    async fn unfurnished(&self, wanted: &Wanted<'_>) -> Result<(Seat, AgentProfile), String> {
         let Chosen { profile, model, openable, without } = self.chosen(wanted)?;
         let (http, facts) = openable.open().await.map_err(|error| with_help(&error))?;
         let equipment = self.equipped(&profile, wanted, without).await?;
@@ -106,7 +149,8 @@ impl Here {
         };
         let (system, toolbox) = equipment;
         let place = self.policy_place();
-        Ok(Seat {
+        let rules = ProfileRules { profile: profile.clone(), place, manner: wanted.manner };
+        let seat = Seat {
             model: ModelSeat {
                 model: Arc::new(http),
                 name: model.model().to_owned(),
@@ -116,7 +160,7 @@ impl Here {
             model_name: model.to_string(),
             system,
             toolbox,
-            permissions: Arc::new(ProfileRules { profile, place, manner: wanted.manner }),
+            permissions: Arc::new(rules),
             gate,
             confirm: Arc::clone(&wanted.confirm),
             tree: CallTree::new(Envelope {
@@ -126,7 +170,8 @@ impl Here {
                 turns: Some(TURNS),
                 depth: DEPTH,
             }),
-        })
+        };
+        Ok((seat, profile))
     }
 
     /// Says what is missing if there is no model that any agent could be asked with.
@@ -264,7 +309,10 @@ impl Here {
             level: Enforcement::Strict,
             step: Some(ActiveStep {
                 id: task.key.step.as_str().to_owned(),
-                step_type: StepType::Agent,
+                step_type: match task.worker {
+                    Worker::Agent { .. } => StepType::Agent,
+                    Worker::Skill { .. } => StepType::Skill,
+                },
                 grants,
                 task: first_line(&task.prompt),
                 waits_for_human: false,

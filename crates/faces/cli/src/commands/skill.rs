@@ -3,7 +3,7 @@
 use crate::args::{SkillArguments, SkillCommand};
 use crate::runs::block_on;
 use crate::session::Session;
-use crate::skills::{Loaded, Shelf, Standing, Unfit};
+use crate::skills::{Loaded, Reader, Shelf, Standing, Unfit};
 use crate::ui::Ink;
 use crate::ui::diagnostics::{Counts, FileReport, render_terminal, summary, to_json};
 use crate::ui::table::Table;
@@ -21,6 +21,7 @@ use abide_trust::digest;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+mod running;
 mod trusting;
 
 pub(crate) fn skill(session: &mut Session<'_>, arguments: &SkillArguments) -> Result<Exit, Failure> {
@@ -33,6 +34,9 @@ pub(crate) fn skill(session: &mut Session<'_>, arguments: &SkillArguments) -> Re
         SkillCommand::Lock => trusting::lock(session),
         SkillCommand::Verify => trusting::verify(session),
         SkillCommand::Expand { name, arguments } => expanded(session, name, arguments),
+        SkillCommand::Run { name, arguments, agent, model } => {
+            running::run(session, &running::Typed { name, arguments, agent, model: model.as_deref() })
+        }
     }
 }
 
@@ -296,25 +300,31 @@ fn checked(shelf: &Shelf, entry: &SkillEntry) -> (String, Option<String>, Vec<Di
     (entry.shown.to_string(), source, problems)
 }
 
-/// Loads a skill for a person.
-pub(crate) fn load(shelf: &Shelf, name: &str) -> Result<Loaded, Failure> {
-    shelf.load(name, None).map_err(|unfit| match unfit {
+/// Loads a skill for somebody.
+fn load(shelf: &Shelf, name: &str, reader: Reader<'_>) -> Result<Loaded, Failure> {
+    shelf.load(name, reader).map_err(|why| unfit(name, why))
+}
+
+/// Says why a skill cannot be used.
+fn unfit(name: &str, why: Unfit) -> Failure {
+    match why {
         Unfit::Unknown(why) => Failure::new(Exit::NotFound, why),
         Unfit::Denied(why) | Unfit::Ask(why) => Failure::new(Exit::Refused, why),
         Unfit::Unusable(why) => {
             Failure::new(Exit::Problems, why).help(format!("`abide skill show {name}` says more"))
         }
-    })
+    }
 }
 
 fn expanded(session: &mut Session<'_>, name: &str, arguments: &[String]) -> Result<Exit, Failure> {
     let shelf = Shelf::open(session);
-    let loaded = load(&shelf, name)?;
+    let loaded = load(&shelf, name, Reader::Anybody)?;
     let commands = shelf.commands(&loaded);
     let root = session.place.root();
     let setting = Setting {
         folder: &loaded.folder,
         project: &root,
+        reads: shelf.reads(&loaded),
         allowed: &[],
         commands: commands.clone(),
         mark: format!("skill-{}", uuid::Uuid::now_v7()),

@@ -1,86 +1,40 @@
 //! The skill tool of the server: which skills there are, and what one says.
 //!
-//! What was found stays in memory. A thread watches the folders; only when something changed there, or half a minute is
-//! over (a program may have been installed), is the disk looked at again.
+//! What was found stays in memory ([`KeptShelf`]), and clients are told when it changed.
 
 use super::{LocalDesk, refused};
-use crate::skills::{Shelf, Unfit};
-use abide_catalog::{Catalog, Watch};
+use crate::skills::{KeptShelf, Reader, Shelf, Unfit};
 use abide_mcp::desk::{MoreTool, Report};
 use serde_json::{Map, Value, json};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::OnceLock;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 /// What the tool is called.
 pub(super) const TOOL: &str = "skill";
-/// How long what is known about the machine counts.
-const FRESH: Duration = Duration::from_secs(30);
-/// How often the thread that watches looks whether anybody still listens.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// The skills of the desk, once somebody asked for them.
 #[derive(Default)]
-pub(super) struct SkillDesk {
-    shelf: Mutex<Option<Kept>>,
-    changes: OnceLock<Option<watch::Receiver<u64>>>,
-}
-
-struct Kept {
-    shelf: Shelf,
-    looked: Instant,
-    change: u64,
-}
+pub(super) struct SkillDesk(OnceLock<KeptShelf>);
 
 impl LocalDesk {
+    fn kept_skills(&self) -> Result<&KeptShelf, Report> {
+        if let Some(kept) = self.skills.0.get() {
+            return Ok(kept);
+        }
+        let place = self.quietly(|session| Ok(session.place.clone())).map_err(|failure| refused(&failure))?;
+        Ok(self.skills.0.get_or_init(|| KeptShelf::new(self.surroundings.clone(), place)))
+    }
+
     /// Returns the counter of changes; nothing where files cannot be watched.
     pub(super) fn skill_changes(&self) -> Option<&watch::Receiver<u64>> {
-        let start = || {
-            let (place, configuration) =
-                self.quietly(|session| Ok((session.place.clone(), session.configuration()))).ok()?;
-            let mut watch = Watch::start().ok()?;
-            let catalog = Catalog::open(place, configuration);
-            let (sender, receiver) = watch::channel(0);
-            std::thread::spawn(move || {
-                while !sender.is_closed() && watch.follow(&catalog).is_ok() {
-                    match watch.wait(PATIENCE) {
-                        Ok(true) => sender.send_modify(|count| *count += 1),
-                        Ok(false) => {}
-                        Err(_) => return,
-                    }
-                }
-            });
-            Some(receiver)
-        };
-        self.skills.changes.get_or_init(start).as_ref()
+        self.kept_skills().ok()?.changes()
     }
 
     /// Works with the skills as they are now.
     fn with_shelf<T>(&self, work: impl FnOnce(&Shelf) -> T) -> Result<T, Report> {
-        let count = self.skill_changes().map(|changes| *changes.borrow());
-        let mut kept: MutexGuard<'_, _> = self.skills.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = |kept: &Kept| Some(kept.change) == count && kept.looked.elapsed() < FRESH;
-        if !kept.as_ref().is_some_and(fresh) {
-            let (looked, change) = (Instant::now(), count.unwrap_or_default());
-            let found = match kept.take() {
-                Some(mut known) => {
-                    let configuration = self
-                        .quietly(|session| Ok(session.configuration()))
-                        .map_err(|failure| refused(&failure))?;
-                    known.shelf.catalog.reconfigure(configuration);
-                    known.shelf.refresh(&self.surroundings);
-                    known.shelf
-                }
-                None => {
-                    self.quietly(|session| Ok(Shelf::open(session))).map_err(|failure| refused(&failure))?
-                }
-            };
-            *kept = Some(Kept { shelf: found, looked, change });
-        }
-        // Filled a line above.
-        let kept = kept.as_ref().ok_or_else(|| Report::failure("the skills cannot be listed"))?;
-        Ok(work(&kept.shelf))
+        let kept = self.kept_skills()?;
+        // This process stays: changes are noticed from the first look on.
+        kept.changes();
+        Ok(kept.with(work))
     }
 
     /// Returns the skill tool with what it can load.
@@ -110,7 +64,7 @@ impl LocalDesk {
         };
         // No hook tells whose call it is, so only what nobody may do is refused here; the hook judges the call itself.
         let loaded = self.with_shelf(|shelf| {
-            let loaded = shelf.load(name, None)?;
+            let loaded = shelf.load(name, Reader::Agent(None))?;
             Ok((loaded.for_agent(), loaded.folder.display().to_string()))
         });
         match loaded {

@@ -112,6 +112,11 @@ fn settings(place: &Place) -> Vec<GuardedPath> {
     for folder in place.project_folders() {
         paths.extend(PROJECT_SETTINGS.iter().map(|name| (folder.join(name), GuardedRole::Settings)));
         paths.push((folder.join(".abide/state"), GuardedRole::State));
+        // Whoever could change the lock could change a skill unseen.
+        paths.push((folder.join(".abide/skills.lock"), GuardedRole::State));
+        // Those of other clients lie in the folders of their settings.
+        let skills = [".abide/skills", ".agents/skills"];
+        paths.extend(skills.iter().map(|name| (folder.join(name), GuardedRole::Skill)));
     }
     if let Some(home) = &place.home {
         paths.extend(HOME_SETTINGS.iter().map(|name| (home.join(name), GuardedRole::Settings)));

@@ -1,6 +1,10 @@
 //! Skills, wired: what was found, what each lacks here, and whether the user trusts it.
 
+mod brief;
+mod kept;
 mod shelf;
 mod world;
 
-pub(crate) use shelf::{Loaded, Shelf, Standing, Unfit, failed};
+pub(crate) use brief::{Brief, Filling};
+pub(crate) use kept::KeptShelf;
+pub(crate) use shelf::{Loaded, Reader, Shelf, SkillOffer, Standing, Unfit, failed, permit};

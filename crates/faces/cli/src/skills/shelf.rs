@@ -3,13 +3,17 @@
 use super::world::Here;
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
-use abide_catalog::{Catalog, Origin, SkillEntry, SkillSummary, Skills, Trust, TrustKind, skill_files};
+use abide_catalog::{
+    Catalog, ForAgents, Origin, SkillEntry, SkillSummary, Skills, Trust, TrustKind, skill_files,
+};
+use abide_core::capability::ToolName;
 use abide_core::definition::{AgentProfile, PermissionAction};
 use abide_core::skill::Skill;
 use abide_core::skill::available::{Need, unavailable};
 use abide_core::skill::listing::{BUDGET, Offer, describe};
+use abide_core::skill::tool::{PREFIX, tool_name};
 use abide_core::skill::view;
-use abide_skills::Commands;
+use abide_skills::{Commands, Reads};
 use abide_trust::{Digest, TrustError, digest};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,6 +21,8 @@ use std::sync::Arc;
 
 /// How many files of a skill an agent is told about.
 const MOST_FILES: usize = 10;
+/// How many skills an agent is offered as tools; the others it can load.
+const MOST_TOOLS: usize = 64;
 
 /// Every skill, and what stands in its way.
 pub(crate) struct Shelf {
@@ -32,6 +38,26 @@ pub(crate) struct Loaded {
     pub(crate) skill: Skill,
     pub(crate) folder: PathBuf,
     pub(crate) origin: Origin,
+}
+
+/// A skill that an agent is offered as a tool.
+#[derive(Debug, Clone)]
+pub(crate) struct SkillOffer {
+    pub(crate) tool: ToolName,
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<str>,
+    pub(crate) max_turns: u32,
+}
+
+/// Who wants a skill.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reader<'a> {
+    /// Somebody who only looks at it: whatever can be used.
+    Anybody,
+    /// A person who calls it by its name.
+    Person,
+    /// An agent; without a profile, one that nobody knows.
+    Agent(Option<&'a AgentProfile>),
 }
 
 /// What the user said about the folder of a skill.
@@ -98,7 +124,7 @@ impl Shelf {
         agent: Option<&'a AgentProfile>,
     ) -> impl Iterator<Item = (&'a SkillEntry, &'a SkillSummary)> {
         let fits = move |entry: &SkillEntry, summary: &SkillSummary| {
-            summary.for_agents
+            summary.for_agents != ForAgents::Nothing
                 && self.lacks(&entry.name).is_empty()
                 && agent.is_none_or(|agent| permit(agent, &entry.name).0 != PermissionAction::Deny)
         };
@@ -125,11 +151,56 @@ impl Shelf {
         self.offered(agent).map(|(entry, _)| &*entry.name).collect()
     }
 
-    /// Reads a skill for an agent, or for a person when there is none.
-    pub(crate) fn load(&self, name: &str, agent: Option<&AgentProfile>) -> Result<Loaded, Unfit> {
-        let Some((entry, _)) = self.skills.find(name) else {
+    /// Returns the skills that an agent is offered as tools; of two that would have one name, the first.
+    pub(crate) fn tools(&self, agent: Option<&AgentProfile>) -> Vec<SkillOffer> {
+        let mut offers: Vec<SkillOffer> = Vec::new();
+        for (_, summary) in self.offered(agent).filter(|(_, summary)| summary.for_agents == ForAgents::Run) {
+            let Some(tool) = tool_name(&summary.name) else { continue };
+            if offers.len() == MOST_TOOLS {
+                break;
+            }
+            // A rule that asks is about the whole name: where the tool's differs, the skill can only be loaded.
+            let is_exact = tool.as_str().strip_prefix(PREFIX) == Some(&*summary.name);
+            let asks = agent.is_some_and(|agent| permit(agent, &summary.name).0 == PermissionAction::Ask);
+            if (asks && !is_exact) || offers.iter().any(|known| known.tool == tool) {
+                continue;
+            }
+            offers.push(SkillOffer {
+                tool,
+                name: Arc::clone(&summary.name),
+                description: summary.description.clone().unwrap_or_default(),
+                max_turns: summary.max_turns,
+            });
+        }
+        offers
+    }
+
+    /// Returns the skills that a person can call by name.
+    pub(crate) fn for_people(&self) -> impl Iterator<Item = &SkillSummary> {
+        let usable = self.skills.winners().filter(|(entry, _)| self.lacks(&entry.name).is_empty());
+        usable.map(|(_, summary)| &**summary).filter(|summary| summary.for_people)
+    }
+
+    /// Reads a skill for somebody.
+    pub(crate) fn load(&self, name: &str, reader: Reader<'_>) -> Result<Loaded, Unfit> {
+        let agent = match reader {
+            Reader::Agent(agent) => agent,
+            Reader::Anybody | Reader::Person => None,
+        };
+        let Some((entry, summary)) = self.skills.find(name) else {
             return Err(Unfit::Unknown(self.unknown(name, agent)));
         };
+        match reader {
+            Reader::Agent(_) if summary.for_agents == ForAgents::Nothing => {
+                let why = format!("the skill `{name}` says `disable-model-invocation`: only people call it");
+                return Err(Unfit::Denied(why));
+            }
+            Reader::Person if !summary.for_people => {
+                let why = format!("the skill `{name}` says `user-invocable: false`: only agents call it");
+                return Err(Unfit::Denied(why));
+            }
+            _ => {}
+        }
         if let Some(agent) = agent {
             match permit(agent, name) {
                 (PermissionAction::Allow, _) => {}
@@ -172,6 +243,14 @@ impl Shelf {
                 "the skill changed since it was trusted; look at it, then `abide skill trust {name}`"
             )),
             Err(error) => Commands::Refused(error.to_string()),
+        }
+    }
+
+    /// Returns where a skill may have files read: one of a project that nobody has looked at, in its own folder alone.
+    pub(crate) fn reads(&self, loaded: &Loaded) -> Reads {
+        match self.commands(loaded) {
+            Commands::Run => Reads::Project,
+            Commands::Refused(_) => Reads::Skill,
         }
     }
 
@@ -224,7 +303,7 @@ pub(crate) fn failed(error: &TrustError) -> Failure {
 }
 
 /// Returns what an agent's rules say about a skill, and why.
-fn permit(agent: &AgentProfile, name: &str) -> (PermissionAction, String) {
+pub(crate) fn permit(agent: &AgentProfile, name: &str) -> (PermissionAction, String) {
     let listed = agent.skills.as_ref().is_none_or(|skills| skills.iter().any(|skill| skill.value == name));
     if !listed {
         return (

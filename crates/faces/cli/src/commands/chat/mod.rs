@@ -7,15 +7,18 @@
 //! the run asks of a human is asked here.
 
 mod bound;
-mod sessions;
-mod shown;
-mod terminal;
+pub(in crate::commands) mod sessions;
+pub(in crate::commands) mod shown;
+mod skills;
+pub(in crate::commands) mod terminal;
 
 use crate::args::{ChatArguments, Shared};
+use crate::builtin::skills::{Bounds, Workshop};
 use crate::builtin::{Abilities, Here, Human, Manner, NoHuman, Purpose, SessionGate, Wanted, sessions_file};
 use crate::desk::LocalDesk;
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
+use crate::skills::Brief;
 use crate::{Exit, Failure};
 use abide_core::model::{ModelName, Part};
 use abide_core::turn::{SessionCreated, TurnEnd};
@@ -25,6 +28,7 @@ use abide_store_sqlite::SqliteStore;
 use bound::Bound;
 use sessions::{hold, new_session, resumed};
 use shown::Shown;
+use skills::Called;
 use std::sync::Arc;
 use std::time::Duration;
 use terminal::{Asked, AtTerminal, Lines};
@@ -34,7 +38,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 const HELP: &str = "\
 one line is one message; Ctrl-C ends what the agent is doing, Ctrl-D or /exit ends the conversation
   /help              this
-  /skill             the skills that there are
+  /skill             the skills that can be called, each as /NAME
   /status            how the run of this conversation stands
   /answer OPTION     answers what the run asks; what follows the option is your comment
   /cancel [REASON]   ends the run
@@ -99,7 +103,7 @@ async fn talk(
         mark: format!("chat/{id}"),
         confirm,
     };
-    let seat = here.seat(&wanted).await.map_err(|why| Failure::new(Exit::Refused, why))?;
+    let (seat, workshop) = here.furnished(&wanted).await.map_err(|why| Failure::new(Exit::Refused, why))?;
     let mut log = match found {
         Some(log) => log,
         None => {
@@ -127,7 +131,7 @@ async fn talk(
         })),
     };
     let bound = Bound { desk, gate };
-    let mut chat = Chat { agent, log, heard, asked, lines: Lines::new(), human, bound };
+    let mut chat = Chat { agent, workshop, log, heard, asked, lines: Lines::new(), human, bound };
     if !session.json {
         session.say(&format!("session {}\n", chat.log.id()))?;
     }
@@ -144,6 +148,7 @@ async fn talk(
 /// A conversation under way.
 struct Chat {
     agent: Agent<SystemClock>,
+    workshop: Arc<Workshop>,
     log: SessionLog<SqliteStore>,
     heard: UnboundedReceiver<Heard>,
     asked: UnboundedReceiver<Asked>,
@@ -171,7 +176,15 @@ impl Chat {
             end = self.turn(session, Turn::GoOn).await?;
         }
         if let Some(message) = message {
-            end = self.turn(session, Turn::Tell(message.to_owned())).await?;
+            // A message may begin with `/` and be none.
+            end = if skills::named(&self.workshop, message).await {
+                match skills::called(session, &self.workshop, message).await? {
+                    Called::Skill { brief, bounds } => self.skill(session, &brief, &bounds).await?,
+                    Called::Nothing => return Ok(Exit::Refused),
+                }
+            } else {
+                self.tell(session, message.to_owned()).await?
+            };
             return Ok(exit(&end));
         }
         loop {
@@ -183,20 +196,27 @@ impl Chat {
             match line.trim() {
                 "" => {}
                 "/exit" | "/quit" => break,
-                "/help" => session.say(HELP)?,
-                "/skill" | "/skills" => skills(session)?,
+                "/help" => {
+                    session.say(HELP)?;
+                    self.list_skills(session).await?;
+                }
+                "/skill" | "/skills" => self.list_skills(session).await?,
                 line if Bound::is_command(line) => {
                     // Whoever writes into a pipe may be an agent; these are a human's.
                     if !self.human {
                         session.say(&format!("`{line}` takes a human at a terminal\n"))?;
                     } else if let Some(message) = self.bound.command(session, line).await? {
-                        end = self.turn(session, Turn::Tell(message)).await?;
+                        end = self.tell(session, message).await?;
                     }
                 }
                 line if line.starts_with('/') => {
-                    session.say(&format!("there is no command `{line}`; /help shows all of them\n"))?;
+                    if let Called::Skill { brief, bounds } =
+                        skills::called(session, &self.workshop, line).await?
+                    {
+                        end = self.skill(session, &brief, &bounds).await?;
+                    }
                 }
-                line => end = self.turn(session, Turn::Tell(line.to_owned())).await?,
+                line => end = self.tell(session, line.to_owned()).await?,
             }
         }
         if self.human {
@@ -205,6 +225,37 @@ impl Chat {
         }
         // A pipe has nobody who saw it: the last turn tells how it went.
         Ok(exit(&end))
+    }
+
+    /// Tells the agent something. What it can do with skills is what there is by now.
+    async fn tell(&mut self, session: &mut Session<'_>, text: String) -> Result<TurnEnd, Failure> {
+        let toolbox = self.workshop.toolbox(&self.agent.tree, &Bounds::default()).await;
+        self.agent.toolbox = toolbox.map_err(|why| Failure::new(Exit::System, why))?;
+        self.turn(session, Turn::Tell(text)).await
+    }
+
+    /// Tells the agent what a skill says, and holds the turn to the skill's bounds.
+    async fn skill(
+        &mut self,
+        session: &mut Session<'_>,
+        brief: &Brief,
+        bounds: &Bounds,
+    ) -> Result<TurnEnd, Failure> {
+        let toolbox = self.workshop.toolbox(&self.agent.tree, bounds).await;
+        self.agent.toolbox = toolbox.map_err(|why| Failure::new(Exit::System, why))?;
+        let rules = std::mem::replace(&mut self.agent.permissions, self.workshop.permissions(bounds));
+        self.agent.tree.answer_within(brief.own_turns);
+        let end = self.turn(session, Turn::Tell(brief.text.clone())).await;
+        self.agent.tree.answer_within(None);
+        self.agent.permissions = rules;
+        end
+    }
+
+    async fn list_skills(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+        match skills::list(&self.workshop, "").await {
+            none if none.is_empty() => session.say("there are no skills here\n"),
+            listed => session.say(&listed),
+        }
     }
 
     /// Lets the agent talk until its turn is over, and shows it.
@@ -267,33 +318,17 @@ impl Chat {
 }
 
 /// Waits until nobody waits for the answer to a question any more.
-async fn taken_back(question: &mut Option<Asked>) {
+pub(in crate::commands) async fn taken_back(question: &mut Option<Asked>) {
     match question {
         Some(question) => question.closed().await,
         None => std::future::pending().await,
     }
 }
 
-fn exit(end: &TurnEnd) -> Exit {
+pub(in crate::commands) fn exit(end: &TurnEnd) -> Exit {
     match end {
         TurnEnd::Finished => Exit::Done,
         TurnEnd::Cancelled => Exit::RunCancelled,
         TurnEnd::OutOfBudget(_) | TurnEnd::Failed { .. } => Exit::RunFailed,
     }
-}
-
-/// Lists the skills that there are.
-fn skills(session: &mut Session<'_>) -> Result<(), Failure> {
-    let skills = session.catalog().skills();
-    let usable = skills.entries.iter().filter(|entry| entry.shadowed_by.is_none());
-    let mut text = String::new();
-    for (entry, summary) in usable.filter_map(|entry| Some((entry, entry.summary.as_ref()?))) {
-        let about = summary.description.as_deref().unwrap_or_default();
-        text.push_str(&crate::ui::visible::visible(&format!("  {}  {about}", entry.name), true));
-        text.push('\n');
-    }
-    if text.is_empty() {
-        text.push_str("there are no skills here\n");
-    }
-    session.say(&text)
 }

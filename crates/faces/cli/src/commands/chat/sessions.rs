@@ -2,6 +2,7 @@
 
 use crate::runs::{self, SystemClock};
 use crate::{Exit, Failure};
+use abide_core::skill::tool::PREFIX;
 use abide_engine::port::{Clock as _, HeadPlace, SessionId, Store as _};
 use abide_engine::turn::SessionLog;
 use abide_store_sqlite::SqliteStore;
@@ -13,7 +14,7 @@ const HELD: Duration = Duration::from_hours(24);
 /// How many sessions are looked at to find the last one.
 const PAGE: usize = 200;
 
-pub(super) fn new_session() -> Result<SessionId, Failure> {
+pub(in crate::commands) fn new_session() -> Result<SessionId, Failure> {
     let id = SystemClock.new_run().to_string();
     SessionId::parse(&id).ok_or_else(|| Failure::new(Exit::System, format!("`{id}` is no id")))
 }
@@ -30,12 +31,16 @@ pub(super) async fn resumed(
     found.map_err(|error| Failure::new(Exit::System, error.to_string()))?.ok_or_else(none)
 }
 
-/// Returns the session that people talked in last; those of steps are not theirs.
+/// Returns the session that people talked in last; those of steps and skills are not theirs.
 async fn last(store: &SqliteStore) -> Result<Option<String>, Failure> {
     let mut place: Option<HeadPlace> = None;
     loop {
         let page = store.heads(place.as_ref(), PAGE).await.map_err(|error| runs::store_failure(&error))?;
-        let found = page.iter().find(|head| runs::text_of(&runs::summary(head), "run").is_none());
+        let found = page.iter().find(|head| {
+            let summary = runs::summary(head);
+            let is_skill = runs::text_of(&summary, "agent").is_some_and(|agent| agent.starts_with(PREFIX));
+            runs::text_of(&summary, "run").is_none() && !is_skill
+        });
         if let Some(head) = found {
             return Ok(Some(head.stream.clone()));
         }

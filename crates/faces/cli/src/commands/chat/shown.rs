@@ -12,18 +12,22 @@ use abide_engine::turn::Heard;
 const SHOWN: usize = 200;
 
 /// What is shown of one turn.
-pub(super) struct Shown {
+pub(in crate::commands) struct Shown {
     session: String,
     /// Whether what was printed last is in the middle of a line.
     open: bool,
 }
 
 impl Shown {
-    pub(super) fn new(session: String) -> Self {
+    pub(in crate::commands) fn new(session: String) -> Self {
         Self { session, open: false }
     }
 
-    pub(super) fn tell(&mut self, session: &mut Session<'_>, heard: Heard) -> Result<(), Failure> {
+    pub(in crate::commands) fn tell(
+        &mut self,
+        session: &mut Session<'_>,
+        heard: Heard,
+    ) -> Result<(), Failure> {
         if session.json {
             return match heard {
                 Heard::Happened(event) => session.print(&self.line(&event)),
@@ -75,13 +79,17 @@ impl Shown {
     }
 
     /// Says something that is not the agent's, on a line of its own.
-    pub(super) fn say(&mut self, session: &mut Session<'_>, text: &str) -> Result<(), Failure> {
+    pub(in crate::commands) fn say(&mut self, session: &mut Session<'_>, text: &str) -> Result<(), Failure> {
         self.close(session)?;
         session.say(text)
     }
 
     /// Says how the turn ended, if it did not end as it should.
-    pub(super) fn end(&mut self, session: &mut Session<'_>, end: &TurnEnd) -> Result<(), Failure> {
+    pub(in crate::commands) fn end(
+        &mut self,
+        session: &mut Session<'_>,
+        end: &TurnEnd,
+    ) -> Result<(), Failure> {
         self.close(session)?;
         match end {
             TurnEnd::Finished => Ok(()),

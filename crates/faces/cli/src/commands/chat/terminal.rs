@@ -10,23 +10,23 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 /// The lines of standard input, read when somebody wants one.
-pub(super) struct Lines(Option<UnboundedReceiver<String>>);
+pub(in crate::commands) struct Lines(Option<UnboundedReceiver<String>>);
 
 /// The longest line; what is longer is cut.
 const LONGEST: usize = 1 << 20;
 
 impl Lines {
-    pub(super) fn new() -> Self {
+    pub(in crate::commands) fn new() -> Self {
         Self(None)
     }
 
     /// Waits for the next line; there is none at the end.
-    pub(super) async fn next(&mut self) -> Option<String> {
+    pub(in crate::commands) async fn next(&mut self) -> Option<String> {
         self.0.get_or_insert_with(read).recv().await
     }
 
     /// Throws away what was typed before a question was asked: it is no answer to it.
-    pub(super) fn forget(&mut self) {
+    pub(in crate::commands) fn forget(&mut self) {
         if let Some(lines) = &mut self.0 {
             while lines.try_recv().is_ok() {}
         }
@@ -48,7 +48,7 @@ fn read() -> UnboundedReceiver<String> {
 }
 
 /// Something that whoever sits at the terminal is asked or told while the agent works.
-pub(super) enum Asked {
+pub(in crate::commands) enum Asked {
     /// Whether a call may be made.
     Call { question: ConfirmQuestion, by: String, answer: oneshot::Sender<Confirmation> },
     /// What a run asks.
@@ -58,7 +58,7 @@ pub(super) enum Asked {
 }
 
 impl Asked {
-    pub(super) fn text(&self) -> String {
+    pub(in crate::commands) fn text(&self) -> String {
         match self {
             Self::Call { question, .. } => {
                 let arguments = cut(&question.arguments.to_string(), 2_000);
@@ -77,12 +77,12 @@ impl Asked {
         }
     }
 
-    pub(super) fn is_question(&self) -> bool {
+    pub(in crate::commands) fn is_question(&self) -> bool {
         !matches!(self, Self::Progress(_))
     }
 
     /// Waits until nobody waits for the answer any more.
-    pub(super) async fn closed(&mut self) {
+    pub(in crate::commands) async fn closed(&mut self) {
         match self {
             Self::Call { answer, .. } => answer.closed().await,
             Self::Run { answer, .. } => answer.closed().await,
@@ -93,7 +93,7 @@ impl Asked {
     /// Takes what was typed; returns the question if that is no answer to it.
     ///
     /// Only a clear yes is one. Nobody waits any more if the time is over, and then it does not matter.
-    pub(super) fn answer(self, line: Option<&str>) -> Option<Self> {
+    pub(in crate::commands) fn answer(self, line: Option<&str>) -> Option<Self> {
         let typed = line.map(str::trim);
         match self {
             Self::Call { by, answer, .. } => {
@@ -126,7 +126,7 @@ impl Asked {
 }
 
 /// Returns the option that a line means, and what is said about it: its label, or the beginning of one that fits no other.
-pub(super) fn chosen(options: &[String], line: &str) -> Option<(String, Option<String>)> {
+pub(in crate::commands) fn chosen(options: &[String], line: &str) -> Option<(String, Option<String>)> {
     let line = line.trim();
     let lower = line.to_lowercase();
     let comment = |rest: &str| Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
@@ -156,13 +156,13 @@ pub(super) fn chosen(options: &[String], line: &str) -> Option<(String, Option<S
 }
 
 /// Asks whoever sits at the terminal.
-pub(super) struct AtTerminal {
+pub(in crate::commands) struct AtTerminal {
     asking: UnboundedSender<Asked>,
     by: String,
 }
 
 impl AtTerminal {
-    pub(super) fn new(asking: UnboundedSender<Asked>, by: String) -> Self {
+    pub(in crate::commands) fn new(asking: UnboundedSender<Asked>, by: String) -> Self {
         Self { asking, by }
     }
 }
