@@ -24,6 +24,7 @@ pub const FILES: &[Generated] = &[
         contents: || Ok(schema::pretty(&schema::schema(Format::Capability))),
     },
     Generated { path: "schema/agent.json", contents: || Ok(schema::pretty(&schema::schema(Format::Agent))) },
+    Generated { path: "schema/openapi.json", contents: || Ok(format!("{:#}\n", abide_http::openapi())) },
     Generated { path: "docs/reference.md", contents: || Ok(reference::markdown()) },
     Generated {
         path: "clients/claude-code/hooks/hooks.json",

@@ -9,6 +9,7 @@ pub mod capability;
 pub mod driver;
 mod family;
 pub mod history;
+pub mod keys;
 mod log;
 pub mod model;
 pub mod port;

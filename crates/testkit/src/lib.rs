@@ -8,6 +8,7 @@ pub mod client;
 mod clock;
 pub mod conformance;
 pub mod files;
+pub mod keys;
 pub mod model;
 pub mod play;
 pub mod reading;

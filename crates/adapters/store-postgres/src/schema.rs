@@ -13,7 +13,8 @@ const LOCK: i64 = 0x6162_6465;
 ///
 /// Names are compared byte by byte (`COLLATE "C"`), as everywhere else in abide. Snapshots are beside their stream and
 /// not in it: a row is rewritten as a whole with every append.
-const MIGRATIONS: &[&str] = &[r#"
+const MIGRATIONS: &[&str] = &[
+    r#"
 CREATE TABLE streams (
     stream     text   COLLATE "C" PRIMARY KEY,
     seq        bigint NOT NULL,
@@ -61,7 +62,20 @@ CREATE TABLE leases (
 CREATE VIEW log AS
     SELECT stream, seq, to_timestamp(at / 1000.0) AS at, convert_from(kind, 'UTF8') AS kind, convert_from(data, 'UTF8') AS data
     FROM events;
-"#];
+"#,
+    r#"
+CREATE TABLE api_keys (
+    id         text   COLLATE "C" PRIMARY KEY,
+    name       text   NOT NULL,
+    scopes     text   NOT NULL,
+    digest     bytea  NOT NULL,
+    created_at bigint NOT NULL,
+    created_by text   NOT NULL,
+    revoked_at bigint
+);
+CREATE INDEX api_keys_in_order ON api_keys (created_at, id);
+"#,
+];
 
 /// Brings a database to the present version, in one transaction; another server may have been faster.
 pub(crate) async fn migrate(pool: &PgPool, place: &str) -> Result<(), StoreError> {

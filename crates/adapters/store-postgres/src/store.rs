@@ -51,12 +51,26 @@ impl fmt::Debug for Settings {
 ///
 /// It belongs to the runtime that it is first used in. Connections are made when they are needed.
 pub struct PgStore {
-    pool: PgPool,
+    pool: Arc<Pool>,
     /// The database, without what opens it.
     place: String,
     settings: Settings,
-    migrated: OnceCell<()>,
     listening: OnceLock<Listening>,
+}
+
+/// The connections, and whether the tables are there.
+pub(crate) struct Pool {
+    connections: PgPool,
+    place: String,
+    migrated: OnceCell<()>,
+}
+
+impl Pool {
+    /// Returns the connections, once the tables are there.
+    pub(crate) async fn ready(&self) -> Result<&PgPool, StoreError> {
+        self.migrated.get_or_try_init(|| schema::migrate(&self.connections, &self.place)).await?;
+        Ok(&self.connections)
+    }
 }
 
 /// Whether a commit must be on the disk before it returns.
@@ -86,7 +100,13 @@ impl PgStore {
             .max_connections(settings.connections.saturating_add(1))
             .acquire_timeout(settings.patience)
             .connect_lazy_with(options);
-        Ok(Self { pool, place, settings, migrated: OnceCell::new(), listening: OnceLock::new() })
+        let pool = Arc::new(Pool { connections: pool, place: place.clone(), migrated: OnceCell::new() });
+        Ok(Self { pool, place, settings, listening: OnceLock::new() })
+    }
+
+    /// Returns which database it is, without what opens it.
+    pub fn place(&self) -> &str {
+        &self.place
     }
 
     /// Connects, and brings the tables to the present version.
@@ -94,10 +114,13 @@ impl PgStore {
         self.ready().await.map(|_| ())
     }
 
-    /// Returns the connections, once the tables are there.
     async fn ready(&self) -> Result<&PgPool, StoreError> {
-        self.migrated.get_or_try_init(|| schema::migrate(&self.pool, &self.place)).await?;
-        Ok(&self.pool)
+        self.pool.ready().await
+    }
+
+    /// Returns the connections, for what outlives a borrow of the store.
+    pub(crate) fn pool(&self) -> Arc<Pool> {
+        Arc::clone(&self.pool)
     }
 
     /// Begins a transaction that holds a stream; dropping it undoes what was done in it.

@@ -7,7 +7,7 @@
 //! - `readers`: a few read-only connections; with WAL, reading never waits for the writer. A reading runs on the
 //!   caller's thread, in short pieces.
 //! - `watch`: wakes who follows a stream; appends of other processes are found by looking at `data_version`.
-//! - `session_files`: the files of sessions, in a file of their own.
+//! - `session_files`: the files of sessions, in a file of their own. `registry`: what a server keeps beside the log, likewise.
 //! - `events`, `outputs`, `leases`: what is done in a transaction. `file`, `schema`: the file and its versions.
 //!
 //! Several processes may have the same file open: each change is one `IMMEDIATE` transaction that looks before it
@@ -24,6 +24,7 @@ mod file;
 mod leases;
 mod outputs;
 mod readers;
+mod registry;
 mod schema;
 mod session_files;
 mod store;
@@ -31,5 +32,6 @@ mod watch;
 mod writer;
 
 pub use file::{Clock, Settings};
+pub use registry::SqliteRegistry;
 pub use session_files::SqliteSessionFiles;
 pub use store::SqliteStore;

@@ -40,6 +40,7 @@ const DECIDES: &[&str] = &[
     "hook",
     "mcp",
     "serve",
+    "key",
     "worker",
     "install",
     "uninstall",

@@ -7,6 +7,7 @@ mod chain;
 mod clock;
 mod confirm;
 mod files;
+mod keys;
 mod leasing;
 mod model;
 mod process;
@@ -21,6 +22,7 @@ pub use chain::{End, NO_HASH, chained, link, verify};
 pub use clock::Clock;
 pub use confirm::{Confirm, ConfirmQuestion, Confirmation, NobodyToAsk};
 pub use files::{FileInfo, FilesError, NewFile, Quota, SessionFiles, Written};
+pub use keys::{Keys, KeysError, MOST_KEYS};
 pub use leasing::{LeaseRow, Taken, take_lease};
 pub use model::{
     AnswerEnd, AnswerLimits, Caching, Hear, Model, ModelAnswer, ModelError, ModelEvent, ModelProblem,

@@ -8,6 +8,7 @@ mod gate;
 mod install;
 mod model;
 mod often;
+mod serve;
 mod skill;
 
 pub use agent::{AgentArguments, AgentCommand};
@@ -18,6 +19,7 @@ pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 pub use model::{MockArguments, ModelArguments, ModelCommand};
 pub(crate) use often::status;
+pub use serve::{DatabaseArguments, KeyArguments, KeyCommand, ScopeName, ServeArguments};
 pub use skill::{SkillArguments, SkillCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -128,6 +130,10 @@ pub enum Command {
     Detect(DetectArguments),
     /// Serve abilities to an agent over MCP; clients start this, people do not
     Mcp(McpArguments),
+    /// Serve abilities, runs and approvals over HTTP
+    Serve(ServeArguments),
+    /// Keys of the server: who may use it, and for what
+    Key(KeyArguments),
     /// Agents: who there is, what each may use, and what is missing
     Agent(AgentArguments),
     /// Talk with an agent of abide's own loop; what is said is kept

@@ -12,6 +12,7 @@ mod desk;
 mod exit;
 mod failure;
 mod gate;
+mod house;
 mod models;
 pub mod reference;
 mod runners;
@@ -97,6 +98,8 @@ fn run(
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
         Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
+        Command::Serve(arguments) => commands::serve(&mut session, arguments),
+        Command::Key(arguments) => commands::key(&mut session, arguments),
         Command::Agent(agent) => commands::agent(&mut session, &arguments.shared, agent),
         Command::Chat(chat) => commands::chat(&mut session, &arguments.shared, chat),
         Command::Capability(arguments) => commands::capability(&mut session, arguments),

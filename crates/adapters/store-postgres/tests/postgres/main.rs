@@ -4,6 +4,7 @@
 
 mod database;
 mod faults;
+mod keys;
 
 use database::PgSubject;
 

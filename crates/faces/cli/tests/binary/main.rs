@@ -21,6 +21,7 @@ mod output;
 mod places;
 mod precedence;
 mod references;
+mod serve;
 mod skills;
 mod start;
 mod strange;

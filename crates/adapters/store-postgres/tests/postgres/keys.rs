@@ -1,0 +1,12 @@
+//! The keys of a server keep the contract of their port.
+
+use crate::database::PgSubject;
+use abide_store_postgres::PgStore;
+use abide_testkit::ManualClock;
+
+fn make() -> (PgStore, PgSubject) {
+    let subject = PgSubject::new(ManualClock::at(1));
+    (PgStore::new(&subject.url(), subject.settings()).unwrap(), subject)
+}
+
+abide_testkit::keys_contract!(make);

@@ -1,0 +1,37 @@
+//! What a server keeps beside the log keeps the contracts of its ports, and outlives the process that wrote it.
+
+use abide_engine::keys::{Scope, mint};
+use abide_engine::port::Keys as _;
+use abide_store_sqlite::SqliteRegistry;
+use std::os::unix::fs::PermissionsExt as _;
+use tempfile::TempDir;
+
+fn make() -> (SqliteRegistry, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (SqliteRegistry::open(&folder.path().join("state/server.db")).unwrap(), folder)
+}
+
+abide_testkit::keys_contract!(make);
+
+#[tokio::test]
+async fn a_key_that_another_process_revokes_is_revoked_here_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.db");
+    let (first, second) = (SqliteRegistry::open(&path).unwrap(), SqliteRegistry::open(&path).unwrap());
+    let key = mint("ada", &[Scope::Read], "root", 1, ([1; 8], [1; 32])).unwrap().key;
+    first.add(key.clone()).await.unwrap();
+    assert_eq!(second.find(&key.id).await.unwrap().unwrap().revoked_at, None);
+    second.revoke(&key.id, 5).await.unwrap();
+    assert_eq!(first.find(&key.id).await.unwrap().unwrap().revoked_at, Some(5));
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_file_of_something_else_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.db");
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    assert!(SqliteRegistry::open(&path).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}

@@ -1,0 +1,62 @@
+//! `abide serve`: abide over HTTP.
+
+use crate::args::ServeArguments;
+use crate::house::{LocalHouse, Stores};
+use crate::session::Session;
+use crate::{Exit, Failure};
+use abide_http::{House as _, Options, ServeError, Server};
+use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub(crate) fn serve(session: &mut Session<'_>, arguments: &ServeArguments) -> Result<Exit, Failure> {
+    let options = Options {
+        require_key: arguments.require_key,
+        hosts: arguments.hosts.clone(),
+        rate: Some(arguments.rate),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(Exit::System, format!("cannot start: {error}")))?;
+    runtime.block_on(async {
+        let stores = Stores::open(session, arguments.database.database.as_deref())?;
+        let shown = stores.shown.clone();
+        let house = Arc::new(LocalHouse::new(stores));
+        house.ready().await.map_err(|why| Failure::new(Exit::System, why))?;
+        let server = Server::bind(arguments.bind, &options, house).await.map_err(|error| failed(&error))?;
+        if arguments.check {
+            session.say(&format!(
+                "the server can start on {}; everything is kept in {shown}\n",
+                arguments.bind
+            ))?;
+            return Ok(Exit::Done);
+        }
+        session.say(&format!(
+            "serving on http://{}; everything is kept in {shown}; Ctrl-C ends\n",
+            server.address()
+        ))?;
+        server.serve(told_to_end()?).await;
+        Ok(Exit::Done)
+    })
+}
+
+fn failed(error: &ServeError) -> Failure {
+    match error {
+        ServeError::NeedsKey(_) => Failure::new(Exit::Refused, error.to_string())
+            .help("`abide key create NAME --scope admin` makes one"),
+        ServeError::Keys(_) | ServeError::Listen { .. } => Failure::new(Exit::System, error.to_string()),
+    }
+}
+
+/// Waits until somebody ends this process.
+fn told_to_end() -> Result<impl Future<Output = ()> + Send, Failure> {
+    let listen = |kind| {
+        signal(kind)
+            .map_err(|error| Failure::new(Exit::System, format!("cannot listen for signals: {error}")))
+    };
+    let (mut ended, mut interrupted) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = ended.recv() => {}
+            _ = interrupted.recv() => {}
+        }
+    })
+}

@@ -1,0 +1,25 @@
+//! How much of everything there may be: nothing that a caller does makes the server hold, wait or answer without end.
+
+use std::time::Duration;
+
+/// How many connections there may be at once; an open stream is one.
+pub(crate) const MOST_CONNECTIONS: usize = 4_096;
+/// The longest head of a request, in bytes.
+pub(crate) const LONGEST_HEAD: usize = 64 * 1024;
+/// The longest body of a request, in bytes.
+pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
+/// How long the head of a request may take to arrive, and then its body.
+pub(crate) const HEAD: Duration = Duration::from_secs(10);
+pub(crate) const BODY: Duration = Duration::from_secs(30);
+/// How long requests under way have to end when the server does.
+pub(crate) const GRACE: Duration = Duration::from_secs(10);
+/// How many rows a page has when nothing is said, and at most.
+pub(crate) const PAGE: usize = 50;
+pub(crate) const LONGEST_PAGE: usize = 200;
+/// How many requests a second a caller may make for long, unless the options say otherwise.
+pub(crate) const RATE: u32 = 200;
+/// How many wrong keys a second one address may try for long, and how many at once.
+pub(crate) const WRONG_KEYS: u32 = 2;
+pub(crate) const WRONG_KEYS_AT_ONCE: u32 = 20;
+/// How many callers are remembered.
+pub(crate) const MOST_CALLERS: usize = 10_000;

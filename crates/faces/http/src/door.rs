@@ -1,0 +1,219 @@
+//! Who is let in, and with what: everything that is looked at before something is done.
+//!
+//! In this order: the name that the server was called by, the page that a browser speaks for, the key, how often its owner has
+//! asked, the route, the scope, the body. A test walks every route through all of it.
+
+use crate::ask::Ask;
+use crate::bounds::{BODY, LONGEST_BODY, RATE, WRONG_KEYS, WRONG_KEYS_AT_ONCE};
+use crate::house::House;
+use crate::operations;
+use crate::problem::{Code, Problem};
+use crate::reply::{Content, Reply};
+use crate::routes::{Access, Route, find};
+use crate::server::Options;
+use crate::who::Who;
+use abide_engine::keys::{Scope, parts};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response, header, request};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use serde_json::Value;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where requests come in.
+pub(crate) struct Door<H> {
+    pub(crate) house: Arc<H>,
+    /// The names by which the server may be called; any, if nobody said one and a key is needed anyway.
+    hosts: Option<Vec<String>>,
+    needs_key: bool,
+    rates: Rates,
+}
+
+struct Rates {
+    callers: Option<crate::rates::Rates>,
+    wrong_keys: crate::rates::Rates,
+}
+
+impl<H: House> Door<H> {
+    pub(crate) fn new(house: Arc<H>, address: SocketAddr, options: &Options) -> Self {
+        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).to_vec();
+        hosts.push(match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        });
+        hosts.extend(options.hosts.iter().map(|host| host.to_lowercase()));
+        let any = address.ip().is_unspecified() && options.hosts.is_empty();
+        let rate = options.rate.unwrap_or(RATE);
+        Self {
+            house,
+            hosts: (!any).then_some(hosts),
+            needs_key: options.needs_key(address),
+            rates: Rates {
+                callers: (rate > 0).then(|| crate::rates::Rates::new(rate, rate.saturating_mul(2))),
+                wrong_keys: crate::rates::Rates::new(WRONG_KEYS, WRONG_KEYS_AT_ONCE),
+            },
+        }
+    }
+
+    /// Answers a request.
+    pub(crate) async fn answer(&self, peer: IpAddr, request: Request<Incoming>) -> Response<Content> {
+        let reply = match self.admit(peer, request).await {
+            Ok((route, ask)) => operations::done(self, route.operation, ask).await,
+            Err(problem) => Err(problem),
+        };
+        reply.unwrap_or_else(Problem::reply).into_response()
+    }
+
+    async fn admit(
+        &self,
+        peer: IpAddr,
+        request: Request<Incoming>,
+    ) -> Result<(&'static Route, Ask), Problem> {
+        let (head, body) = request.into_parts();
+        self.check_host(&head)?;
+        check_origin(&head.headers)?;
+        let who = self.who(peer, &head.headers).await?;
+        let found = find(&head.method, head.uri.path());
+        // Who is not let in is not told what there is.
+        let open = matches!(&found, Ok((route, _)) if route.access == Access::Open);
+        let who = match who {
+            Some(who) => who,
+            None if open => Who::Unsigned,
+            None => {
+                return Err(Problem::unauthorized(
+                    Code::NoKey,
+                    "this server needs a key: Authorization: Bearer abide_…",
+                )
+                .help("`abide key create NAME` makes one"));
+            }
+        };
+        if !open && let Some(rates) = &self.rates.callers {
+            rates.take(who.counted()).map_err(|wait| too_many("too many requests", wait))?;
+        }
+        let (route, path) = found?;
+        if let Access::Scope(scope) = route.access
+            && !who.may(scope)
+        {
+            return Err(no_scope(&who, scope));
+        }
+        let body = match route.body {
+            Some(_) => whole(&head.headers, body).await?,
+            None => Bytes::new(),
+        };
+        let ask = Ask::new(route, who, path, head.uri.query().unwrap_or_default(), body)?;
+        Ok((route, ask))
+    }
+
+    /// Refuses a request for another server: a page of a foreign name that leads here asks for that name.
+    fn check_host(&self, head: &request::Parts) -> Result<(), Problem> {
+        let mut named = head.headers.get_all(header::HOST).iter();
+        let (Some(host), None) = (named.next(), named.next()) else {
+            return Err(Problem::new(Code::BadRequest, "the request must have one `Host`"));
+        };
+        let Some(hosts) = &self.hosts else { return Ok(()) };
+        let host = host.to_str().unwrap_or_default();
+        let known = |name: &str| hosts.iter().any(|host| *host == without_port(name).to_lowercase());
+        let asked = head.uri.authority().is_none_or(|authority| known(authority.as_str()));
+        if known(host) && asked {
+            return Ok(());
+        }
+        Err(Problem::new(Code::ForeignHost, "this server is not called that")
+            .help("`abide serve --host NAME` adds a name"))
+    }
+
+    /// Finds out who asks; nobody is known who brings no key where one is needed.
+    async fn who(&self, peer: IpAddr, headers: &HeaderMap) -> Result<Option<Who>, Problem> {
+        let mut given = headers.get_all(header::AUTHORIZATION).iter();
+        let Some(authorization) = given.next() else {
+            return Ok((!self.needs_key).then_some(Who::Unsigned));
+        };
+        let second = given.next().is_some();
+        let found = match bearer(authorization).and_then(parts).filter(|_| !second) {
+            None => None,
+            Some((id, secret)) => {
+                let kept = self
+                    .house
+                    .keys()
+                    .find(id)
+                    .await
+                    .map_err(|error| Problem::new(Code::Unavailable, error.to_string()))?;
+                kept.filter(|key| key.opened_by(secret))
+            }
+        };
+        match found {
+            Some(key) => Ok(Some(Who::Key(Box::new(key)))),
+            None => {
+                // Only whoever is wrong is slowed down: a neighbour must not be able to lock others out.
+                let slow = |wait| too_many("too many wrong keys", wait);
+                self.rates.wrong_keys.take(&peer.to_string()).map_err(slow)?;
+                Err(Problem::unauthorized(Code::WrongKey, "the key is unknown, wrong or revoked"))
+            }
+        }
+    }
+}
+
+/// Refuses what a browser sends for a page: there is no page that may use the server.
+fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
+    if headers.contains_key(header::ORIGIN) {
+        return Err(Problem::new(Code::ForeignOrigin, "web pages may not use this server"));
+    }
+    Ok(())
+}
+
+fn bearer(authorization: &HeaderValue) -> Option<&str> {
+    let (scheme, text) = authorization.to_str().ok()?.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case("bearer ").then_some(text)
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+fn no_scope(who: &Who, scope: Scope) -> Problem {
+    let problem = match who {
+        Who::Unsigned => Problem::new(
+            Code::NoScope,
+            format!(
+                "this needs a key with the scope `{}`: without one, runs are only started and looked at",
+                scope.word()
+            ),
+        )
+        .help(format!("`abide key create NAME --scope {}` makes one", scope.word())),
+        Who::Key(key) => {
+            Problem::new(Code::NoScope, format!("the key of {} lacks the scope `{}`", key.name, scope.word()))
+        }
+    };
+    problem.with("scope", Value::from(scope.word()))
+}
+
+fn too_many(what: &str, wait: Duration) -> Problem {
+    let seconds = wait.as_secs() + 1;
+    Problem::new(Code::TooMany, format!("{what}; try again in {seconds} s"))
+        .header(header::RETRY_AFTER, HeaderValue::from(seconds))
+}
+
+/// Reads a body that must be JSON: a form of a foreign page can send none.
+async fn whole(headers: &HeaderMap, body: Incoming) -> Result<Bytes, Problem> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(Problem::new(Code::NotJson, "send `Content-Type: application/json`"));
+    }
+    let read = tokio::time::timeout(BODY, Limited::new(body, LONGEST_BODY).collect()).await;
+    match read {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(Problem::new(Code::TooLong, format!("a body has at most {LONGEST_BODY} bytes")))
+        }
+        Ok(Err(error)) => Err(Problem::new(Code::BadRequest, format!("the body broke off: {error}"))),
+        Err(_) => Err(Problem::new(Code::TooSlow, "the body took too long to arrive")),
+    }
+}
+
+/// What an operation answers.
+pub(crate) type Answered = Result<Reply, Problem>;

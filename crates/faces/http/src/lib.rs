@@ -1,0 +1,26 @@
+//! abide over HTTP: REST and server-sent events under `/v1`.
+//!
+//! [`routes::ROUTES`] is the one table of everything that can be asked, with who may: the door looks requests up in it, the `OpenAPI`
+//! document is made from it, and a test walks it. [`Server::bind`] listens; `door` lets requests in or not; `operations` does
+//! what they ask, through the engine's service and the [`House`] that the cli puts together.
+#![warn(missing_docs)]
+
+mod ask;
+mod bounds;
+mod door;
+mod house;
+mod openapi;
+mod operations;
+mod problem;
+mod rates;
+mod reply;
+pub mod routes;
+mod schemas;
+mod server;
+mod who;
+
+pub use house::House;
+pub use openapi::document as openapi;
+pub use operations::random;
+pub use problem::{Code, Problem};
+pub use server::{Options, ServeError, Server};

@@ -1,0 +1,129 @@
+//! The `OpenAPI` document, made from the table of routes.
+
+use crate::bounds::{LONGEST_PAGE, PAGE};
+use crate::problem::Code;
+use crate::routes::{Access, Answer, Parameter, ROUTES, Route};
+use crate::schemas::{all, named};
+use serde_json::{Map, Value, json};
+
+/// Returns the `OpenAPI` 3.1 document of this version.
+pub fn document() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let at = paths.entry(route.path).or_insert_with(|| json!({}));
+        at[route.method.as_str().to_lowercase()] = operation(route);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "abide",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Abilities, runs and approvals over HTTP. Errors are application/problem+json; programs branch on `code`.",
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": "http://127.0.0.1:7070" }],
+        "paths": paths,
+        "components": {
+            "schemas": all(),
+            "securitySchemes": {
+                "key": { "type": "http", "scheme": "bearer", "description": "A key of `abide key create`" },
+            },
+        },
+    })
+}
+
+fn operation(route: &Route) -> Value {
+    let parts = route.parts().map(|name| {
+        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } })
+    });
+    let query = route.query.iter().map(|(name, parameter)| query(name, *parameter));
+    let mut operation = json!({
+        "operationId": route.id,
+        "summary": route.summary,
+        "parameters": parts.chain(query).collect::<Vec<_>>(),
+        "responses": responses(route),
+    });
+    match route.access {
+        Access::Open => operation["security"] = json!([]),
+        // On loopback no key is needed to read and to start runs; one that is given counts.
+        Access::Scope(scope) => {
+            operation["security"] = json!([{ "key": [scope.word()] }]);
+            operation["description"] = Value::from(format!("Needs the scope `{}`.", scope.word()));
+        }
+    }
+    if let Some(body) = route.body {
+        operation["requestBody"] =
+            json!({ "required": true, "content": { "application/json": { "schema": named(body) } } });
+    }
+    operation
+}
+
+fn query(name: &str, parameter: Parameter) -> Value {
+    let (schema, about) = match parameter {
+        Parameter::Limit => (
+            json!({ "type": "integer", "minimum": 1, "maximum": LONGEST_PAGE, "default": PAGE }),
+            "How many rows the page may have",
+        ),
+        Parameter::After => (json!({ "type": "string" }), "The `next` of the page before"),
+        Parameter::Text(about) => (json!({ "type": "string" }), about),
+        Parameter::Number(about) => (json!({ "type": "integer", "minimum": 0 }), about),
+        Parameter::Flag(about) => (json!({ "type": "boolean", "default": false }), about),
+    };
+    json!({ "name": name, "in": "query", "required": false, "schema": schema, "description": about })
+}
+
+fn responses(route: &Route) -> Value {
+    let mut responses = Map::new();
+    let json_of = |name: &str| json!({ "application/json": { "schema": named(name) } });
+    match route.answer {
+        Answer::Json(name) => {
+            responses.insert("200".to_owned(), json!({ "description": "Done", "content": json_of(name) }));
+        }
+        Answer::Made(name) => {
+            responses.insert("201".to_owned(), json!({ "description": "Made", "content": json_of(name) }));
+        }
+        Answer::Text(kind) => {
+            let content = json!({ kind: { "schema": { "type": "string" } } });
+            responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
+        }
+        Answer::Nothing => {
+            responses.insert("204".to_owned(), json!({ "description": "Done" }));
+        }
+    }
+    let problem = json!({ "application/problem+json": { "schema": named("Problem") } });
+    for code in Code::ALL {
+        let status = code.status().as_u16().to_string();
+        let at = responses.entry(status).or_insert_with(|| json!({ "description": "", "content": problem }));
+        let told = at["description"].as_str().unwrap_or_default();
+        let told = if told.is_empty() { String::new() } else { format!("{told}; ") };
+        at["description"] = Value::from(format!("{told}`{}`: {}", code.word(), code.title()));
+    }
+    Value::Object(responses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_schema_that_is_named_is_there_and_used() {
+        let text = document().to_string();
+        let all = all();
+        for route in ROUTES {
+            let answer = match route.answer {
+                Answer::Json(name) | Answer::Made(name) => Some(name),
+                Answer::Text(_) | Answer::Nothing => None,
+            };
+            for name in answer.into_iter().chain(route.body) {
+                assert!(all.contains_key(name), "{name} of {}", route.path);
+            }
+        }
+        for name in all.keys() {
+            assert!(text.contains(&format!("#/components/schemas/{name}\"")), "{name} is used nowhere");
+        }
+        for (at, _) in text.match_indices("#/components/schemas/") {
+            let name = text[at + 21..].split('"').next().unwrap();
+            assert!(all.contains_key(name), "{name}");
+        }
+    }
+}

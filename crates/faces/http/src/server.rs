@@ -1,0 +1,134 @@
+//! The server itself: it listens, serves, and ends without cutting anybody short.
+
+use crate::bounds::{GRACE, HEAD, LONGEST_HEAD, MOST_CONNECTIONS};
+use crate::door::Door;
+use crate::house::House;
+use abide_engine::port::KeysError;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// How a server may be used.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Whether callers of this machine need a key, too.
+    pub require_key: bool,
+    /// Names by which clients call the server, beside those of loopback and the address itself.
+    pub hosts: Vec<String>,
+    /// How many requests a second each caller may make for long; 200 if not said, and 0 for no bound.
+    pub rate: Option<u32>,
+}
+
+impl Options {
+    /// Returns whether callers of a server on an address need a key.
+    pub(crate) fn needs_key(&self, address: SocketAddr) -> bool {
+        self.require_key || !address.ip().is_loopback()
+    }
+}
+
+/// Why a server could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Nobody could ask it for anything, and that is not what whoever starts it means.
+    #[error("{0} needs a key, and there is none that is not revoked")]
+    NeedsKey(SocketAddr),
+    /// Whether there is a key could not be looked up.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The address is taken, or not of this machine.
+    #[error("could not listen on {address}: {why}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        why: io::Error,
+    },
+}
+
+/// A server that listens and does not serve yet.
+pub struct Server<H> {
+    listener: TcpListener,
+    address: SocketAddr,
+    door: Arc<Door<H>>,
+}
+
+impl<H: House> Server<H> {
+    /// Listens on an address; port 0 takes one that is free.
+    pub async fn bind(address: SocketAddr, options: &Options, house: Arc<H>) -> Result<Self, ServeError> {
+        if options.needs_key(address) && !has_key(&*house).await? {
+            return Err(ServeError::NeedsKey(address));
+        }
+        let failed = |why| ServeError::Listen { address, why };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let door = Arc::new(Door::new(house, address, options));
+        Ok(Self { listener, address, door })
+    }
+
+    /// Returns the address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` resolves; then requests under way have a few seconds to end.
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send) {
+        let connections = GracefulShutdown::new();
+        tokio::select! {
+            () = accept(&self.listener, &self.door, &connections) => {}
+            () = stop => {}
+        }
+        drop(self.listener);
+        let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
+    }
+}
+
+async fn has_key<H: House>(house: &H) -> Result<bool, KeysError> {
+    let mut after: Option<String> = None;
+    loop {
+        let page = house.keys().list(after.as_deref(), 100).await?;
+        if page.iter().any(|key| key.revoked_at.is_none()) {
+            return Ok(true);
+        }
+        match page.last() {
+            Some(last) if page.len() == 100 => after = Some(last.id.clone()),
+            _ => return Ok(false),
+        }
+    }
+}
+
+async fn accept<H: House>(listener: &TcpListener, door: &Arc<Door<H>>, connections: &GracefulShutdown) {
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    // The semaphore is never closed.
+    while let Ok(permit) = room.clone().acquire_owned().await {
+        let Ok((stream, peer)) = listener.accept().await else {
+            // Too many open files, or a client that has gone again: trying at once helps nobody.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let door = door.clone();
+        let service = service_fn(move |request| {
+            let door = door.clone();
+            async move { Ok::<_, Infallible>(door.answer(peer.ip(), request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .max_buf_size(LONGEST_HEAD)
+            .serve_connection(TokioIo::new(stream), service);
+        let connection = connections.watch(connection);
+        tokio::spawn(async move {
+            let _ = connection.await;
+            drop(permit);
+        });
+    }
+}
