@@ -1,8 +1,7 @@
 //! Whether there is something to execute every step of an ability, and of every ability that it calls.
 
-use crate::driver::runner_word;
 use crate::log::pinned;
-use crate::port::{Runners, Workspace};
+use crate::port::{Runners, Workspace, runner_of};
 use crate::service::ServiceError;
 use abide_core::definition::{Ability, Step, StepKind};
 use abide_core::run::Run;
@@ -16,7 +15,7 @@ pub(crate) fn check_support<W: Workspace>(
     name: &str,
     ability: &Ability,
 ) -> Result<(), ServiceError> {
-    called_too(runners, workspace, name, steps_of(runners, name, &all(ability))?)
+    called_too(runners, workspace, name, steps_of(runners, (name, ability), &all(ability))?)
 }
 
 /// Refuses to go on with a run whose steps that are left, however deep below it, nothing here executes.
@@ -29,7 +28,7 @@ pub(crate) fn check_rest<W: Workspace>(
     let left = run.ability.steps.iter().zip(run.steps.iter());
     let left: Vec<&Step> =
         left.filter(|(_, state)| !state.status.is_closed()).map(|(step, _)| step).collect();
-    called_too(runners, workspace, name, steps_of(runners, name, &left)?)
+    called_too(runners, workspace, name, steps_of(runners, (name, &run.ability), &left)?)
 }
 
 fn called_too<W: Workspace>(
@@ -46,7 +45,7 @@ fn called_too<W: Workspace>(
         // One that cannot be had now may be there when its step begins; if it is not, that step says why.
         let Ok(definition) = workspace.ability(&name) else { continue };
         let Ok(ability) = pinned(&definition.source, &definition.name) else { continue };
-        called.extend(steps_of(runners, &name, &all(&ability))?);
+        called.extend(steps_of(runners, (&name, &ability), &all(&ability))?);
     }
     Ok(())
 }
@@ -56,7 +55,11 @@ fn all(ability: &Ability) -> Vec<&Step> {
 }
 
 /// Checks steps of one ability; returns the abilities that they call.
-fn steps_of(runners: &Runners, name: &str, steps: &[&Step]) -> Result<Vec<String>, ServiceError> {
+fn steps_of(
+    runners: &Runners,
+    (name, ability): (&str, &Ability),
+    steps: &[&Step],
+) -> Result<Vec<String>, ServiceError> {
     let mut called = Vec::new();
     for step in steps {
         let what = match &step.kind {
@@ -86,9 +89,9 @@ fn steps_of(runners: &Runners, name: &str, steps: &[&Step]) -> Result<Vec<String
                 });
             }
         }
-        let word = runner_word(&step.kind);
+        let word = runner_of(step);
         let found = runners.find(word);
-        if let Some(why) = found.as_ref().and_then(|runner| runner.unusable()) {
+        if let Some(why) = found.as_ref().and_then(|runner| runner.unusable_for(ability, step)) {
             return Err(ServiceError::Unusable { ability: name.to_owned(), step: step.id.to_string(), why });
         }
         if found.is_none() {

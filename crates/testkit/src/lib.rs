@@ -4,6 +4,7 @@
 //! with the real agents in front of it ([`client`]).
 #![warn(missing_docs)]
 
+pub mod acp;
 pub mod client;
 mod clock;
 pub mod conformance;

@@ -21,6 +21,7 @@ mod family;
 mod files;
 pub mod heard;
 pub mod index;
+pub mod rules;
 pub mod seats;
 pub mod sessions;
 pub mod tickets;

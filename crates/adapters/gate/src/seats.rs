@@ -6,6 +6,7 @@
 //! a client was started without is known by the process that the seat's own client is.
 
 use crate::files::{self, GateError};
+use crate::rules::Rules;
 use crate::sessions::Bound;
 use crate::{Family, Gate, Relative};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Seat {
     pub bound: Bound,
     /// The client that it is a session of.
     pub client: String,
+    /// The rules of the agent that it is, if its profile has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Rules>,
 }
 
 /// What a process that asks is seated in.
@@ -182,6 +186,7 @@ mod tests {
                 guarded: Vec::new(),
             },
             client: "claude".into(),
+            rules: None,
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a runner needs from outside: a place at the gate for the session that it starts, and who the agent is.
 
 use crate::Client;
+use abide_core::definition::Enforcement;
+use abide_core::value::Value;
 use abide_engine::port::Task;
 
 /// Holds the sessions that runners start to their steps.
@@ -9,6 +11,18 @@ pub trait Keeper: Send + Sync + 'static {
     ///
     /// From then on the gate judges every call of a session that has what is [`Held`]; the error is a sentence.
     fn hold(&self, client: Client, task: &Task, tools: Option<Vec<String>>) -> Result<Held, String>;
+
+    /// Returns who answers for the gate in a session that is about to be started for a task, with these tools and no others.
+    fn judge(&self, task: &Task, tools: Option<Vec<String>>) -> Result<Box<dyn Judge>, String>;
+}
+
+/// Answers for the gate where a session asks its runner: an agent that no hook holds.
+pub trait Judge: Send + Sync {
+    /// Says whether a call may be made under one of these names of our own loop's tools; the error is what is told. Every no is noted.
+    fn judge(&self, names: &[&str], arguments: &Value, call: &str) -> Result<(), String>;
+
+    /// Returns how strictly the run is held.
+    fn level(&self) -> Enforcement;
 }
 
 /// What makes a client ask the gate, and a session be known there.

@@ -8,8 +8,8 @@ use crate::{Client, Held, Keeper, Profile, Profiles, Watch, claude};
 use abide_core::event::{RunId, StepKey};
 use abide_core::view::context::message;
 use abide_engine::port::{
-    Answer, Cancellation, Clock, Ending, Later, Line, Listener, Process, ProcessError, Runner, RunnerEnd,
-    Signal, Spec, Stream, Task, Variable, Worker,
+    Answer, Cancel, Cancellation, Clock, Ending, Later, Line, Listener, Process, ProcessError, Runner,
+    RunnerEnd, Signal, Spec, Stream, Task, Variable, Worker,
 };
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -24,8 +24,10 @@ const STDERR: usize = 8 * 1024;
 const MOST_SESSIONS: usize = 1_000;
 /// How long a hook that was asked may take to say so.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a client that is asked to end may take.
+const GRACE: Duration = Duration::from_millis(500);
 /// Variables of a client around us that a client must not take for its own.
-const NOT_INHERITED: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
+pub(crate) const NOT_INHERITED: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
 
 /// Executes tasks by a client.
 pub struct ClientRunner<P, C> {
@@ -128,8 +130,8 @@ impl<P: Process, C: Clock> Shared<P, C> {
                 async move { hearing.lock().await.take(line).await }
             }
         };
-        let ending =
-            self.process.run_reading(spec, input, ending_early(cancel, is_broken.clone()), sink).await;
+        let early = Early { cancel, broken: is_broken.clone(), asked: None };
+        let ending = self.process.run_reading(spec, input, early, sink).await;
         drop(writing);
         let mut hearing = hearing.lock().await;
         hearing.finish().await;
@@ -251,18 +253,27 @@ struct Started {
 }
 
 /// Ends the client when its task is cancelled, or at once when the gate is not asked.
-fn ending_early(
-    mut cancel: Cancellation,
+///
+/// A client that is asked to end has half a second: whoever cancels a run wants its tools to stop now.
+struct Early {
+    cancel: Cancellation,
     broken: watch::Receiver<Option<String>>,
-) -> impl FnMut() -> Later<Signal> + Send {
-    move || {
-        let (cancelled, mut broken) = (cancel(), broken.clone());
-        Box::pin(async move {
-            tokio::select! {
-                signal = cancelled => signal,
-                Ok(_) = broken.wait_for(Option::is_some) => Signal::Kill,
-            }
-        })
+    /// Since when it is asked to end; whoever waits for a signal may stop waiting and ask again.
+    asked: Option<tokio::time::Instant>,
+}
+
+impl Cancel for Early {
+    async fn signal(&mut self) -> Signal {
+        if let Some(asked) = self.asked {
+            tokio::time::sleep_until(asked + GRACE).await;
+            return Signal::Kill;
+        }
+        let signal = tokio::select! {
+            signal = (self.cancel)() => signal,
+            Ok(_) = self.broken.wait_for(Option::is_some) => Signal::Kill,
+        };
+        self.asked = Some(tokio::time::Instant::now());
+        signal
     }
 }
 
@@ -349,7 +360,7 @@ impl Hearing {
 }
 
 /// Returns whether something is so, or becomes so soon: a hook and the stream are two channels.
-async fn settled(watch: &dyn Watch, is_so: impl Fn(&dyn Watch) -> bool + Send) -> bool {
+pub(crate) async fn settled(watch: &dyn Watch, is_so: impl Fn(&dyn Watch) -> bool + Send) -> bool {
     const PAUSE: Duration = Duration::from_millis(50);
     let mut left = PATIENCE.as_millis() / PAUSE.as_millis();
     while !is_so(watch) {

@@ -5,6 +5,7 @@
 //! arranged by a [`Keeper`]; that it really does is watched here, because clients go on when their hooks fail.
 #![warn(missing_docs)]
 
+mod acp;
 mod claude;
 mod client;
 mod codex;
@@ -15,6 +16,7 @@ mod lines;
 mod opencode;
 mod trouble;
 
+pub use acp::{AcpRunner, Finder};
 pub use client::Client;
-pub use keeper::{Held, Keeper, Profile, Profiles, Watch};
+pub use keeper::{Held, Judge, Keeper, Profile, Profiles, Watch};
 pub use launch::ClientRunner;

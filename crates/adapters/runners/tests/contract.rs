@@ -1,9 +1,11 @@
 //! The runners of the clients against a client that is a script: what they promise, and what they do when it asks nobody.
 #![expect(clippy::disallowed_methods, reason = "these tests write the script that stands in for a client")]
 
+use abide_core::definition::Enforcement;
+use abide_core::value::Value;
 use abide_engine::port::{Answer, Cancellation, Listener, Runner, RunnerEnd, Task};
 use abide_process::LocalProcess;
-use abide_runners::{Client, ClientRunner, Held, Keeper, Profile, Profiles, Watch};
+use abide_runners::{Client, ClientRunner, Held, Judge, Keeper, Profile, Profiles, Watch};
 use abide_testkit::RealClock;
 use abide_testkit::runner::contract::{ANSWER, Behaviour, check, task};
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,6 +25,20 @@ const HELD: Gate = Gate { asked: true, about: &["c1"], loose: false };
 impl Keeper for Gate {
     fn hold(&self, _: Client, _: &Task, _: Option<Vec<String>>) -> Result<Held, String> {
         Ok(Held { arguments: vec!["--held".to_owned()], variables: Vec::new(), watch: Box::new(*self) })
+    }
+
+    fn judge(&self, _: &Task, _: Option<Vec<String>>) -> Result<Box<dyn Judge>, String> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl Judge for Gate {
+    fn judge(&self, _: &[&str], _: &Value, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn level(&self) -> Enforcement {
+        if self.loose { Enforcement::Loose } else { Enforcement::Strict }
     }
 }
 

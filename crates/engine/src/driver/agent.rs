@@ -8,7 +8,7 @@ use super::hook::cancelled;
 use super::{Driver, mark};
 use crate::port::{
     Answer, Cancel as _, Cancellation, Clock, Line, Listener, Process, Runner, RunnerEnd, Signal, Store,
-    Stream, Task, Worker, Workspace,
+    Stream, Task, Worker, Workspace, runner_of,
 };
 use abide_core::definition::{self, StepKind};
 use abide_core::event::{Observation, ProcessEnd, StepKey, StepResult, Timestamp};
@@ -48,7 +48,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let masker = self.masker(run, &[])?;
         let wanted = self.wanted(run, key)?;
         let (position, _) = run.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
-        let word = runner_word(&run.step(position).kind);
+        let word = runner_of(run.step(position));
         let runner = self.runners.find(word).ok_or_else(|| no_runner(word))?;
         let task = self.task(run, key, attempt, assignment, deadline, &masker)?;
         let folder = task.folder.clone();
@@ -146,7 +146,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             missing: run.steps[position].instances[instance].missing.clone(),
             tools,
             output_schema,
-            runner: runner_word(&step.kind).cloned(),
+            runner: runner_of(step).cloned(),
             deadline,
             folder: PathBuf::from(&run.created.root),
             mark: mark(&run.id, key, attempt),
@@ -246,15 +246,6 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             Box::pin(async move { driver.keep(&place.0, &place.1, attempt, &channels, line).await })
         });
         (listener, said)
-    }
-}
-
-/// Returns what a step says about who executes it.
-pub(crate) fn runner_word(kind: &StepKind) -> Option<&definition::Runner> {
-    match kind {
-        StepKind::Agent(step) => step.runner.as_ref().map(|runner| &runner.value),
-        StepKind::Skill(step) => step.runner.as_ref().map(|runner| &runner.value),
-        StepKind::Script(_) | StepKind::Approval(_) | StepKind::Workflow(_) => None,
     }
 }
 

@@ -13,7 +13,6 @@ mod intake;
 mod recovery;
 mod summary;
 
-pub(crate) use agent::runner_word;
 pub(crate) use child::child_id;
 
 use crate::log::LoadError;

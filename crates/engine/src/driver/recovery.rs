@@ -1,9 +1,8 @@
 //! What a driver does about what the one before it left.
 
-use super::agent::runner_word;
 use super::drive::Drive;
 use super::{evidence, hook, mark};
-use crate::port::{Clock, Process, Store, Workspace};
+use crate::port::{Clock, Process, Store, Workspace, runner_of};
 use abide_core::definition::StepKind;
 use abide_core::event::StepKey;
 use abide_core::run::{Command, InstanceState};
@@ -39,7 +38,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Drive<'_, S, P, W, C> {
             return false;
         };
         matches!(step.kind, StepKind::Agent(_) | StepKind::Skill(_))
-            && self.driver.runners.find(runner_word(&step.kind)).is_some_and(|runner| runner.keeps())
+            && self.driver.runners.find(runner_of(step)).is_some_and(|runner| runner.keeps())
     }
 
     /// Drives children on that are under way and that nobody drives: they have logs of their own.

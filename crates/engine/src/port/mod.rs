@@ -29,7 +29,9 @@ pub use model::{
     ModelRequest, TimeOut, ToolChoice, ToolOffer,
 };
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
-pub use runner::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker};
+pub use runner::{
+    Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker, runner_of,
+};
 pub use store::{
     Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };

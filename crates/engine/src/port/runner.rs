@@ -137,6 +137,22 @@ pub trait Runner: Send + Sync + 'static {
     fn unusable(&self) -> Option<String> {
         None
     }
+
+    /// Returns why it cannot execute this step of this ability.
+    fn unusable_for(&self, ability: &definition::Ability, step: &definition::Step) -> Option<String> {
+        let _ = (ability, step);
+        self.unusable()
+    }
+}
+
+/// Returns what a step says about who executes it.
+pub fn runner_of(step: &definition::Step) -> Option<&definition::Runner> {
+    use definition::StepKind;
+    match &step.kind {
+        StepKind::Agent(step) => step.runner.as_ref().map(|runner| &runner.value),
+        StepKind::Skill(step) => step.runner.as_ref().map(|runner| &runner.value),
+        StepKind::Script(_) | StepKind::Approval(_) | StepKind::Workflow(_) => None,
+    }
 }
 
 /// The runners that there are, by the word that a step names them with (`acp` for `acp:<command>`), and who puts outputs in

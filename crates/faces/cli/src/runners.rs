@@ -2,6 +2,7 @@
 //!
 //! A step that names no runner is executed by the first one: what the configuration says, else abide's own loop.
 
+mod judge;
 mod posts;
 mod profiles;
 
@@ -12,10 +13,9 @@ use abide_core::definition;
 use abide_engine::driver::Observer;
 use abide_engine::port::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task};
 use abide_process::LocalProcess;
-use abide_runners::{Client, ClientRunner};
+use abide_runners::{AcpRunner, Client, ClientRunner, Finder};
 use abide_store_sqlite::SqliteStore;
 use posts::Posts;
-use profiles::LocalProfiles;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
     let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), builtin::runner(session))];
     all.extend(clients(session, posts));
     all.push(("session".to_owned(), Arc::new(Absent(NO_SESSION))));
-    all.push(("acp".to_owned(), Arc::new(Absent(NO_ACP))));
+    all.push(("acp".to_owned(), acp(session, posts, default.as_ref())));
     let first = match &default {
         Some(definition::Runner::Acp(_)) => "acp".to_owned(),
         Some(runner) => runner.to_string(),
@@ -54,7 +54,7 @@ fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
 
 /// Returns the runners of the clients.
 fn clients(session: &Session<'_>, posts: &Arc<Posts>) -> Vec<(String, Arc<dyn Runner>)> {
-    let profiles = Arc::new(LocalProfiles::of(session));
+    let profiles = Arc::clone(posts.profiles());
     let process = Arc::new(LocalProcess::new().only_parent());
     let of = |client: Client| {
         let program = on_path(session.surroundings, client.word());
@@ -66,6 +66,26 @@ fn clients(session: &Session<'_>, posts: &Arc<Posts>) -> Vec<(String, Arc<dyn Ru
         (client.word().to_owned(), Arc::new(runner) as Arc<dyn Runner>)
     };
     Client::ALL.map(of).to_vec()
+}
+
+/// Returns the runner of agents that speak the Agent Client Protocol.
+fn acp(session: &Session<'_>, posts: &Arc<Posts>, usual: Option<&definition::Runner>) -> Arc<dyn Runner> {
+    let machine = (Arc::new(LocalProcess::new().only_parent()), Arc::new(runs::SystemClock));
+    let (surroundings, root) = (session.surroundings.clone(), session.place.root());
+    let find: Finder = Arc::new(move |name| {
+        if name.contains('/') {
+            // As a word of a script would: from the root of the project.
+            let path = root.join(name);
+            return is_executable(&path).then_some(path);
+        }
+        on_path(&surroundings, name)
+    });
+    let usual = match usual {
+        Some(definition::Runner::Acp(command)) => Some(command.clone()),
+        _ => None,
+    };
+    let profiles = Arc::clone(posts.profiles());
+    Arc::new(AcpRunner::new(machine, Arc::clone(posts) as _, profiles as _, find, posts.level(), usual))
 }
 
 /// Says of each runner whether it can be used, in the order in which people are told.
@@ -92,7 +112,6 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-const NO_ACP: &str = "this version of abide starts no agents over the Agent Client Protocol yet; name another `runner`: builtin, claude, opencode or codex";
 const NO_SESSION: &str = "its runner is the session that starts the run, and a terminal is none: let an agent start it (see `abide install --help`), or name another `runner`";
 
 /// A runner that cannot be used here, with the reason.

@@ -4,14 +4,13 @@
 //! read is denied, what takes too long is denied, and so is what panics.
 
 use crate::args::HookArguments;
-use crate::gate::{gate, note_verdict, situation, suggested};
+use crate::gate::{gate, narrowed, note_verdict, situation, suggested};
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
 use abide_core::event::VerdictAnswer;
 use abide_core::policy::{Client, Files, OwnTool};
 use abide_gate::heard::Heard;
-use abide_gate::seats::{self, Seated};
-use abide_gate::sessions::Bound;
+use abide_gate::seats::{self, Seat, Seated};
 use abide_gate::tickets::{Ticket, canonical};
 use abide_gate::{Family, Gate, SessionId};
 use abide_hooks::answer::{Answer, Spoken};
@@ -107,13 +106,15 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
         Err(why) => return of_a_lost_seat(&asked.moment, &why),
     };
     let session = SessionId::new(client, asked.session.clone());
-    let situation = situation(surroundings, &gate, &session, &asked, seat, now);
+    let (bound, rules) = seat.map_or((None, None), |seat| (Some(seat.bound), seat.rules));
+    let situation = situation(surroundings, &gate, &session, &asked, bound, now);
     if let Moment::Start { .. } = asked.moment {
         let heard = Heard { at: milliseconds(now), version: env!("CARGO_PKG_VERSION").to_owned() };
         // Only `abide doctor` asks for it.
         let _ = gate.hear(client, Path::new(&situation.place.root), &heard);
     }
-    let mut decision = decide(client, &asked, &situation, &Disk);
+    let decision = decide(client, &asked, &situation, &Disk);
+    let mut decision = narrowed(decision, client, &asked, &situation, rules.as_ref(), &Disk);
     if decision.answer == Answer::Silence
         && let Some(text) = suggested(surroundings, &gate, &session, &asked, &situation, now)
     {
@@ -140,7 +141,7 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
 }
 
 /// Returns the step that abide started the session for, if it did; an error says why there is none any more.
-fn seat(surroundings: &Surroundings, gate: &Gate, moment: &Moment) -> Result<Option<Bound>, String> {
+fn seat(surroundings: &Surroundings, gate: &Gate, moment: &Moment) -> Result<Option<Seat>, String> {
     let name = surroundings.variable(seats::VARIABLE);
     if let Some(name) = &name {
         let call = match moment {
@@ -152,7 +153,7 @@ fn seat(surroundings: &Surroundings, gate: &Gate, moment: &Moment) -> Result<Opt
     }
     match gate.seated(name.as_deref()) {
         Ok(Seated::Nowhere) => Ok(None),
-        Ok(Seated::In(seat)) => Ok(Some(seat.bound)),
+        Ok(Seated::In(seat)) => Ok(Some(*seat)),
         Ok(Seated::Lost(why)) => Err(why),
         Err(error) => Err(error.to_string()),
     }
@@ -230,7 +231,7 @@ fn now() -> SystemTime {
 }
 
 /// The disk, asked where paths lead.
-struct Disk;
+pub(crate) struct Disk;
 
 impl Files for Disk {
     fn real(&self, path: &str) -> Option<String> {

@@ -14,7 +14,7 @@ mod drive;
 mod dry_run;
 mod explain;
 mod graph;
-mod hook;
+pub(crate) mod hook;
 mod init;
 mod install;
 mod key;

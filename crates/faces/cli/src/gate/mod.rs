@@ -2,11 +2,13 @@
 
 mod compile;
 mod keeper;
+mod narrow;
 mod situation;
 mod suggest;
 mod verdicts;
 
 pub(crate) use keeper::keep_index;
+pub(crate) use narrow::narrowed;
 pub(crate) use situation::{held, rights_in, situation};
 pub(crate) use suggest::{described, detected, suggested, told};
 pub(crate) use verdicts::{note_verdict, try_to_take_verdicts};

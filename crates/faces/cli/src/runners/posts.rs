@@ -1,5 +1,7 @@
 //! The posts of the sessions that runners start: what the gate must know of each, and what makes its client ask.
 
+use super::judge::SeatJudge;
+use super::profiles::LocalProfiles;
 use crate::session::Session;
 use crate::{Surroundings, commands, gate, runs};
 use abide_clients::Places;
@@ -9,10 +11,11 @@ use abide_core::event::{Event, RunId};
 use abide_core::run::Run;
 use abide_engine::driver::Observer;
 use abide_engine::port::{Line, Task, Worker};
+use abide_gate::rules::Rules;
 use abide_gate::seats::{Seat, VARIABLE};
 use abide_gate::sessions::{Bound, BoundStep};
-use abide_gate::{Gate, Relative};
-use abide_runners::{Client, Held, Keeper, Watch};
+use abide_gate::{Gate, Relative, SessionId};
+use abide_runners::{Client, Held, Judge, Keeper, Watch};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +31,7 @@ pub(super) struct Posts {
     places: Places,
     log: PathBuf,
     level: Option<Enforcement>,
+    profiles: Arc<LocalProfiles>,
     runs: Mutex<HashMap<RunId, Known>>,
 }
 
@@ -51,7 +55,31 @@ impl Posts {
             places: commands::places(session),
             log: runs::log_file(session),
             level: session.configuration().config.abilities.enforcement.map(|level| level.value),
+            profiles: Arc::new(LocalProfiles::of(session)),
             runs: Mutex::default(),
+        }
+    }
+
+    /// Returns who the agents are.
+    pub(super) fn profiles(&self) -> &Arc<LocalProfiles> {
+        &self.profiles
+    }
+
+    /// Returns how strictly abilities are held that do not say it.
+    pub(super) fn level(&self) -> Enforcement {
+        self.level.unwrap_or(Enforcement::Strict)
+    }
+
+    fn gate(&self) -> Result<&Gate, String> {
+        self.gate.as_ref().ok_or_else(|| {
+            "abide finds no home folder (HOME is not set), so it cannot hold a session to its step".to_owned()
+        })
+    }
+
+    fn rules(&self, task: &Task) -> Option<Rules> {
+        match &task.worker {
+            Worker::Agent { name } => self.profiles.rules(name),
+            Worker::Skill { .. } => None,
         }
     }
 
@@ -145,17 +173,33 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 
 impl Keeper for Posts {
     fn hold(&self, client: Client, task: &Task, tools: Option<Vec<String>>) -> Result<Held, String> {
-        let gate = self.gate.as_ref().ok_or_else(|| {
-            "abide finds no home folder (HOME is not set), so it cannot hold a session to its step".to_owned()
-        })?;
+        let gate = self.gate()?;
         let bound = self.bound(task, tools)?;
         let loose = bound.level == Enforcement::Loose.word();
         let Hooked { arguments, mut variables, .. } = self.asking(client, gate)?;
         let name = uuid::Uuid::now_v7().to_string();
-        gate.make_seat(&name, &Seat { bound, client: client.word().to_owned() })
+        gate.make_seat(&name, &Seat { bound, client: client.word().to_owned(), rules: self.rules(task) })
             .map_err(|error| error.to_string())?;
         variables.push((VARIABLE.to_owned(), name.clone()));
         Ok(Held { arguments, variables, watch: Box::new(Post { gate: gate.clone(), name, loose }) })
+    }
+
+    fn judge(&self, task: &Task, tools: Option<Vec<String>>) -> Result<Box<dyn Judge>, String> {
+        let bound = self.bound(task, tools)?;
+        let level = Enforcement::parse(&bound.level).unwrap_or(Enforcement::Strict);
+        let agent = match &task.worker {
+            Worker::Agent { name } => Some(name.clone()),
+            Worker::Skill { .. } => None,
+        };
+        Ok(Box::new(SeatJudge {
+            surroundings: self.surroundings.clone(),
+            gate: self.gate()?.clone(),
+            bound,
+            level,
+            agent,
+            rules: self.rules(task),
+            session: SessionId::new(abide_core::policy::Client::Other, format!("acp-{}", task.mark)),
+        }))
     }
 }
 

@@ -162,12 +162,103 @@ async fn a_run_that_is_cancelled_leaves_no_process_of_the_client(client: impl Se
     let server =
         ModelServer::start(vec![Turn::text("late").with(Fault::Slow(Duration::from_mins(1)))]).unwrap();
     let mut child = begin(&stage, &server);
-    let asked = Instant::now();
     stage.abide(&["cancel"]);
     let status = ended_within(&mut child, Duration::from_secs(12));
     assert_eq!(status, Some(6), "a cancelled run has its own exit code");
-    assert!(asked.elapsed() < Duration::from_secs(10), "it took {:?}", asked.elapsed());
     assert_eq!(stage.processes(), [""; 0]);
+    ended_within_a_second(&stage);
+}
+
+/// Looks into the log whether everything had ended within a second of the cancel.
+fn ended_within_a_second<C: Seat>(stage: &Stage<C>) {
+    let log = stage.abide(&["audit", "show", "--json"]);
+    let events = events(&log.stdout);
+    let at = |name: &str| of_type(&events, name)[0]["at"].as_i64().unwrap();
+    let took = at("run.finished") - at("run.cancel_requested");
+    assert!(took < 1_000, "it took {took} ms");
+}
+
+/// The same client over the Agent Client Protocol, where hooks hold it as well.
+fn opencode_over_acp_is_held_to_its_step(client: impl Seat) {
+    let stage = Stage::bare(client);
+    stage.write(".abide/abilities/look.yaml", &ability("acp:opencode acp", RETRIES));
+    let forbidden = [
+        stage.client.shell("touch else"),
+        stage.client.shell("./deploy.sh now"),
+        stage.client.write(&stage.path(ABILITY), "x\n"),
+    ];
+    let mut turns: Vec<Turn> = forbidden.iter().cloned().map(Turn::call).collect();
+    turns.push(Turn::text("I have done everything"));
+    turns.push(Turn::call(stage.client.read(&stage.path("notes.txt"))));
+    turns.push(Turn::call(stage.client.write(&stage.path("review.txt"), "grey\n")));
+    turns.push(Turn::text("Now I have"));
+    let server = ModelServer::start(turns).unwrap();
+    let before = stage.read(ABILITY);
+    let output = stage.typed(&server, &["run", "look", "--json"]).output().unwrap();
+    let told: Vec<Vec<String>> = server.turns().iter().map(|turn| news(turn)).collect();
+    assert!(output.status.success(), "{output:#?}\n{told:#?}");
+    for (number, told) in told[1..=forbidden.len()].iter().enumerate() {
+        assert!(told.join("\n").contains("is not part of step `review`"), "{number}: {told:?}");
+    }
+    assert!(server.turns()[4].tells("`review.txt` does not exist"), "it is told what is missing: {told:#?}");
+    assert!(told[5].join("\n").contains("the heron is grey"), "what is granted works: {:?}", told[5]);
+    assert_eq!((stage.read("else"), stage.deployed().len()), (None, 0));
+    assert_eq!((stage.read(ABILITY), stage.read("review.txt").as_deref()), (before, Some("grey\n")));
+    let events = events(&output.stdout);
+    let result = &of_type(&events, "step.succeeded").last().unwrap()["data"]["result"];
+    assert_eq!(result["output"]["text"], "Now I have", "{result}");
+    assert_eq!(stage.verdicts(events[0]["run"].as_str().unwrap()).len(), forbidden.len());
+    assert_eq!(stage.processes(), [""; 0]);
+}
+
+fn a_cancel_of_opencode_over_acp_leaves_no_process(client: impl Seat) {
+    let stage = Stage::bare(client);
+    stage.write(".abide/abilities/look.yaml", &ability("acp:opencode acp", ""));
+    let server =
+        ModelServer::start(vec![Turn::text("late").with(Fault::Slow(Duration::from_mins(1)))]).unwrap();
+    let mut child = begin(&stage, &server);
+    stage.abide(&["cancel"]);
+    assert_eq!(ended_within(&mut child, Duration::from_secs(12)), Some(6));
+    assert_eq!(stage.processes(), [""; 0]);
+    ended_within_a_second(&stage);
+}
+
+mod real_clients_over_acp {
+    #[test]
+    fn opencode_is_held_to_its_step() {
+        super::opencode_over_acp_is_held_to_its_step(crate::opencode());
+    }
+
+    #[test]
+    fn a_cancel_leaves_no_process() {
+        super::a_cancel_of_opencode_over_acp_leaves_no_process(crate::opencode());
+    }
+}
+
+/// The rules of the agent's own profile hold in the client, too: a step can grant no more than the agent may do.
+async fn the_rules_of_the_agents_profile_hold_in_a_client_that_abide_starts(client: impl Seat) {
+    let stage = Stage::bare(client);
+    stage.write(
+        ".abide/agents/careful.md",
+        "---\ndescription: Careful\npermission:\n  bash: { \"*\": allow, \"cat secret*\": deny }\n---\nYou are careful.\n",
+    );
+    let all = ability(stage.name(), "").replace("agent: default", "agent: careful");
+    stage.write(".abide/abilities/look.yaml", &all);
+    stage.write("secret.txt", "the heron is a spy\n");
+    let calls = [stage.client.shell("cat secret.txt"), stage.client.shell("cat notes.txt")];
+    let mut turns: Vec<Turn> = calls.iter().cloned().map(Turn::call).collect();
+    turns.push(Turn::text("done"));
+    let server = ModelServer::start(turns).unwrap();
+    let output = stage.typed(&server, &["run", "look", "--json"]).output().unwrap();
+    let told: Vec<Vec<String>> = server.turns().iter().map(|turn| news(turn)).collect();
+    assert!(output.status.success(), "{output:#?}\n{told:#?}");
+    assert!(told[1].join("\n").contains("of the agent denies this call"), "{told:#?}");
+    assert!(
+        !told[1].join("\n").contains("spy") && told[2].join("\n").contains("the heron is grey"),
+        "{told:#?}"
+    );
+    let run = events(&output.stdout)[0]["run"].as_str().unwrap().to_owned();
+    assert_eq!(stage.verdicts(&run).len(), 1);
 }
 
 async fn a_run_whose_abide_was_killed_is_taken_up_and_its_client_ended(client: impl Seat) {
@@ -240,4 +331,5 @@ crate::in_each_client! {
     an_answer_by_a_schema_is_the_evidence
     a_run_that_is_cancelled_leaves_no_process_of_the_client
     a_run_whose_abide_was_killed_is_taken_up_and_its_client_ended
+    the_rules_of_the_agents_profile_hold_in_a_client_that_abide_starts
 }
