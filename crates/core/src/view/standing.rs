@@ -1,6 +1,6 @@
 //! Where a run stands, for whoever waits for it: what is under way, what a human is asked, how far it is.
 
-use crate::definition::StepType;
+use crate::definition::{Runner, StepKind, StepType};
 use crate::event::{Question, RunId, StepKey};
 use crate::run::{Phase, Run, RunStatus};
 
@@ -17,7 +17,8 @@ pub struct Standing {
     pub done: usize,
     /// How many there are.
     pub total: usize,
-    /// The attempts that are under way.
+    /// The attempts that are under way. What an agent does that abide starts itself stands here as a script: whoever waits has no
+    /// part in it.
     pub doing: Vec<(StepKey, StepType)>,
     /// Whether a hook is under way.
     pub in_hook: bool,
@@ -45,7 +46,7 @@ impl Standing {
     pub fn of(run: &Run) -> Self {
         let doing = run.in_flight().into_iter().map(|(key, _)| {
             let position = run.position(key.step.as_str());
-            let step_type = position.map_or(StepType::Script, |position| run.step(position).kind.step_type());
+            let step_type = position.map_or(StepType::Script, |position| seen_type(&run.step(position).kind));
             (key, step_type)
         });
         let status = run.status();
@@ -76,5 +77,18 @@ impl Standing {
             ending: run.ending.is_some(),
             error,
         }
+    }
+}
+
+/// Returns what a step is to the session that its run belongs to.
+fn seen_type(kind: &StepKind) -> StepType {
+    let runner = match kind {
+        StepKind::Agent(agent) => agent.runner.as_ref(),
+        StepKind::Skill(skill) => skill.runner.as_ref(),
+        StepKind::Script(_) | StepKind::Approval(_) | StepKind::Workflow(_) => None,
+    };
+    match runner.map(|runner| &runner.value) {
+        None | Some(Runner::Session) => kind.step_type(),
+        Some(_) => StepType::Script,
     }
 }

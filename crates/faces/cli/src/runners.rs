@@ -30,6 +30,22 @@ pub(crate) fn driver(
     runs::driver(session, store, posts).with_runners(runners)
 }
 
+/// Puts a driver together for the runs of sessions: a step that names no runner is the session's, all others are executed as when
+/// somebody runs the ability by hand.
+pub(crate) fn session_driver(
+    session: &Session<'_>,
+    store: SqliteStore,
+    observer: Arc<dyn Observer>,
+    own: Arc<dyn Runner>,
+) -> runs::LocalDriver {
+    let posts = Arc::new(Posts::new(session, observer));
+    let default = session.configuration().config.runner.map(|runner| runner.value);
+    let others = others(session, &posts, default.as_ref());
+    let runners = Runners::default().with_summarizer(builtin::summarizer(session)).with("session", own);
+    let runners = others.into_iter().fold(runners, |runners, (word, runner)| runners.with(word, runner));
+    runs::driver(session, store, posts).with_runners(runners)
+}
+
 /// Returns the runners, to see whether a step could be executed; what they execute is nobody's.
 pub(crate) fn runners(session: &Session<'_>) -> Runners {
     all(session, &Arc::new(Posts::new(session, Arc::new(abide_engine::driver::Nobody))))
@@ -37,10 +53,8 @@ pub(crate) fn runners(session: &Session<'_>) -> Runners {
 
 fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
     let default = session.configuration().config.runner.map(|runner| runner.value);
-    let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), builtin::runner(session))];
-    all.extend(clients(session, posts));
+    let mut all = others(session, posts, default.as_ref());
     all.push(("session".to_owned(), Arc::new(Absent(NO_SESSION))));
-    all.push(("acp".to_owned(), acp(session, posts, default.as_ref())));
     let first = match &default {
         Some(definition::Runner::Acp(_)) => "acp".to_owned(),
         Some(runner) => runner.to_string(),
@@ -50,6 +64,18 @@ fn all(session: &Session<'_>, posts: &Arc<Posts>) -> Runners {
     all.sort_by_key(|(word, _)| *word != first);
     let runners = Runners::default().with_summarizer(builtin::summarizer(session));
     all.into_iter().fold(runners, |runners, (word, runner)| runners.with(word, runner))
+}
+
+/// Returns what abide itself starts: every runner but the session of somebody.
+fn others(
+    session: &Session<'_>,
+    posts: &Arc<Posts>,
+    usual: Option<&definition::Runner>,
+) -> Vec<(String, Arc<dyn Runner>)> {
+    let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), builtin::runner(session))];
+    all.extend(clients(session, posts));
+    all.push(("acp".to_owned(), acp(session, posts, usual)));
+    all
 }
 
 /// Returns the runners of the clients.

@@ -18,11 +18,11 @@ use crate::args::{Colour, Shared};
 use crate::gate::gate;
 use crate::runs::{self, LocalDriver, SystemClock};
 use crate::session::Session;
-use crate::{Failure, Surroundings};
+use crate::{Failure, Surroundings, runners};
 use abide_core::policy::{Client, OwnTool};
 use abide_core::value::Value;
 use abide_engine::driver::Observer;
-use abide_engine::port::{Clock as _, Runners};
+use abide_engine::port::Clock as _;
 use abide_gate::tickets::{Called, Ticket, canonical};
 use abide_gate::{Family, Gate, Relative, SessionId};
 use abide_mcp::desk::{
@@ -125,8 +125,7 @@ impl LocalDesk {
             let store = runs::open_store(session)?;
             let observer: Arc<dyn Observer> = Arc::clone(&self.floor) as _;
             let runner = Arc::new(SessionRunner { floor: Arc::clone(&self.floor) });
-            Ok(runs::driver(session, store, observer)
-                .with_runners(Runners::default().with("session", runner)))
+            Ok(runners::session_driver(session, store, observer, runner))
         })?;
         // Whoever was quicker made the one that all use.
         Ok(self.driver.get_or_init(|| driver).clone())

@@ -4,6 +4,7 @@
     reason = "these tests start the binary, and look at the files that it leaves"
 )]
 
+mod others;
 mod stage;
 
 use serde_json::{Value, json};

@@ -147,12 +147,12 @@ fn a_runner_that_cannot_be_used_is_named_before_anything_runs() {
         let mut command = project.command(&["run", name]);
         Said::of(command.env("PATH", project.path("bin")).output().unwrap()).expect(9)
     };
-    run("over").says("step `look` of `over` cannot be run").says("Agent Client Protocol");
+    run("over").says("step `look` of `over` cannot be run").says("there is no program `some`");
     run("here").says("a terminal is none");
     run("gone").says("npm install -g @openai/codex");
     project.write(".abide/config.yaml", "runner: claude\n");
     run("any").says("npm install -g @anthropic-ai/claude-code");
     project.write(".abide/config.yaml", "runner: \"acp:some agent\"\n");
-    run("any").says("Agent Client Protocol");
+    run("any").says("there is no program `some`");
     assert!(!project.path("ran").exists() && !project.path(".abide/state/log.db").exists());
 }
