@@ -1,4 +1,5 @@
 //! What a server keeps beside the log keeps the contracts of its ports, and outlives the process that wrote it.
+#![expect(clippy::disallowed_methods, reason = "a test reads the file")]
 
 use abide_engine::keys::{Scope, mint};
 use abide_engine::port::Keys as _;
