@@ -35,6 +35,9 @@ use std::time::Duration;
 
 use abide_engine::port::{Cancel, Ending, Process, ProcessError, Sink, Spec};
 
+/// How bash hands functions to the shells that it starts; a plain word may be the name of one.
+const FUNCTIONS: &str = "BASH_FUNC_";
+
 /// The environment variable that finds a process again.
 pub const MARK: &str = "ABIDE_MARK";
 
@@ -45,6 +48,8 @@ pub struct LocalProcess {
     strangers: Strangers,
     /// The marks that this process itself runs under.
     outer: String,
+    /// Whether the environment has functions for shells.
+    has_functions: bool,
 }
 
 /// How long things are waited for.
@@ -86,6 +91,8 @@ impl LocalProcess {
             },
             strangers: Strangers::Spared,
             outer: std::env::var_os(MARK).and_then(|mark| mark.into_string().ok()).unwrap_or_default(),
+            has_functions: std::env::vars_os()
+                .any(|(name, _)| name.as_encoded_bytes().starts_with(FUNCTIONS.as_bytes())),
         }
     }
 

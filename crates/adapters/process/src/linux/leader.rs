@@ -15,7 +15,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStat
 use tokio::net::unix::pipe::Receiver as Readiness;
 
 use super::output::Pipe;
-use super::{children, family::Family, reason};
+use super::{children, family::Family, reason, straight};
 use crate::{Limits, LocalProcess, MARK};
 
 /// How long a drop may hold its thread until the rest is left to another.
@@ -32,6 +32,8 @@ pub(super) struct Leader {
     writers: Option<Command>,
     /// Whether there is nothing left to do about it.
     reaped: bool,
+    /// Whether it was started without the shell that was asked for.
+    is_straight: bool,
     shared: Arc<Shared>,
     limits: Limits,
 }
@@ -49,23 +51,35 @@ impl Leader {
         spec: &Spec,
         input: Option<PipeReader>,
     ) -> Result<(Self, Pipe, Pipe), ProcessError> {
-        Self::try_start(local, spec, input).map_err(|error| ProcessError::Start {
+        // Whatever keeps a program from being started straight, the shell says of it what it always says.
+        let straight = match (&input, straight::words(local, spec)) {
+            (None, Some(words)) => Self::try_start(local, spec, Start::Straight(&words)).ok(),
+            _ => None,
+        };
+        let started = match straight {
+            Some(started) => Ok(started),
+            None => Self::try_start(local, spec, Start::AsAsked(input)),
+        };
+        started.map_err(|error| ProcessError::Start {
             program: spec.program.clone(),
             folder: spec.folder.display().to_string(),
             reason: reason::of(&error, spec),
         })
     }
 
-    fn try_start(
-        local: &LocalProcess,
-        spec: &Spec,
-        input: Option<PipeReader>,
-    ) -> io::Result<(Self, Pipe, Pipe)> {
+    fn try_start(local: &LocalProcess, spec: &Spec, start: Start<'_>) -> io::Result<(Self, Pipe, Pipe)> {
         let (stdout, stdout_writer) = io::pipe()?;
         let (stderr, stderr_writer) = io::pipe()?;
-        let mut command = program(&spec.program);
+        let is_straight = matches!(start, Start::Straight(_));
+        let (mut command, input) = match start {
+            Start::AsAsked(input) => {
+                let mut command = program(&spec.program);
+                command.args(&spec.arguments);
+                (command, input)
+            }
+            Start::Straight(words) => (straight::command(words, spec), None),
+        };
         command
-            .args(&spec.arguments)
             .current_dir(&spec.folder)
             .stdin(match input {
                 Some(input) => Stdio::from(input),
@@ -93,6 +107,7 @@ impl Leader {
             end: None,
             writers: Some(command),
             reaped: false,
+            is_straight,
             shared: Arc::new(Shared { family, hurry: AtomicBool::new(false) }),
             limits: local.limits,
         };
@@ -143,8 +158,20 @@ impl Leader {
     pub(super) fn reap(mut self) -> io::Result<Option<Ending>> {
         let status = children::reap_leader(self.pid);
         self.reaped = !matches!(status, Ok(None));
-        Ok(status?.map(|status| ending(&status)))
+        let is_straight = self.is_straight;
+        Ok(status?.map(|status| match ending(&status) {
+            Ending::Signalled(signal) if is_straight => straight::signalled(signal),
+            ending => ending,
+        }))
     }
+}
+
+/// How a process is started.
+enum Start<'a> {
+    /// The program that was asked for, with its input.
+    AsAsked(Option<PipeReader>),
+    /// Without the shell that was asked for, which would start just these words.
+    Straight(&'a [&'a str]),
 }
 
 /// Returns the command of a program. The shell is where POSIX systems have it: searching for it in every folder of a long

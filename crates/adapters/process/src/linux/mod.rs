@@ -7,6 +7,7 @@ mod listing;
 mod output;
 mod reason;
 mod run;
+mod straight;
 
 use std::sync::atomic::AtomicBool;
 

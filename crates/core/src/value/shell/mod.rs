@@ -18,6 +18,7 @@ mod frame;
 mod heredoc;
 mod parameter;
 mod parentheses;
+mod plain;
 mod program;
 mod quotes;
 mod report;
@@ -26,6 +27,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 
+pub use plain::plain_command;
 pub use report::{Analysis, Lint, LintKind, Refusal, RefusalKind};
 
 use frame::Reference;
