@@ -149,7 +149,13 @@ impl File {
 
     /// Begins a transaction that writes, waiting for other processes.
     pub(crate) fn begin(&self, connection: &Connection) -> Result<(), Error> {
-        self.patiently(|| connection.prepare_cached("BEGIN IMMEDIATE")?.execute(()).map(drop))
+        self.patiently(|| self.begin_at_once(connection))
+    }
+
+    /// Begins one if no other process is in the way.
+    #[expect(clippy::unused_self, reason = "it stands for `begin`, which needs it")]
+    pub(crate) fn begin_at_once(&self, connection: &Connection) -> Result<(), Error> {
+        connection.prepare_cached("BEGIN IMMEDIATE")?.execute(()).map(drop)
     }
 
     /// Does something again while another process is in the way.

@@ -1,17 +1,21 @@
-//! The one thread that writes, and how many changes share a commit.
+//! Who writes, and how many changes share a commit.
 //!
-//! While a commit waits for the disk, further changes queue up; the next transaction takes all of them. A change
-//! that is refused has written nothing and does not disturb the others. When the transaction itself fails, each
+//! One thread does: while a commit waits for the disk, further changes queue up, and the next transaction takes all of
+//! them. On a quick disk with nobody else writing, whoever asks commits right there instead: to hand a change to a thread and to
+//! be woken by it takes longer than the commit does.
+//!
+//! A change that is refused has written nothing and does not disturb the others. When the transaction itself fails, each
 //! change is tried alone, so that a change fails only for a reason of its own.
 
-use crate::error::{Stop, other, spoils_connection};
+use crate::error::{Stop, is_busy, other, spoils_connection};
 use crate::file::File;
 use crate::readers::Readers;
 use crate::watch::Watch;
 use abide_engine::port::StoreError;
 use rusqlite::{Connection, Error, FileControl};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// How many changes may queue before callers wait in line.
@@ -19,6 +23,10 @@ const QUEUE: usize = 256;
 /// How many changes, and how many bytes of them, share a transaction at most.
 const MOST_CHANGES: usize = 1024;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// How long a commit may take, and how large a change may be, for a task to wait for it in place: what else it has to do waits
+/// as long.
+const QUICK: Duration = Duration::from_micros(500);
+const SMALL: usize = 64 * 1024;
 
 /// What a change is to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +91,11 @@ impl<T: Send, W: FnMut(&Connection) -> Result<T, Stop> + Send> Job for Change<T,
     }
 }
 
-/// The way to the writing thread, which starts with the first change.
+/// The way to what writes. The thread starts with the first change that is not made in place.
 pub(crate) struct Writer {
-    file: File,
+    place: String,
     readers: Arc<Readers>,
-    watch: Arc<Watch>,
+    work: Arc<Mutex<Work>>,
     thread: Mutex<Option<Thread>>,
 }
 
@@ -98,7 +106,16 @@ struct Thread {
 
 impl Writer {
     pub(crate) fn new(file: File, readers: Arc<Readers>, watch: Arc<Watch>) -> Self {
-        Self { file, readers, watch, thread: Mutex::new(None) }
+        let place = file.place.clone();
+        let work = Work {
+            file,
+            readers: Arc::clone(&readers),
+            watch,
+            connection: None,
+            durable: true,
+            is_quick: false,
+        };
+        Self { place, readers, work: Arc::new(Mutex::new(work)), thread: Mutex::new(None) }
     }
 
     /// Does something in a transaction and returns what came of it once it is committed.
@@ -113,13 +130,34 @@ impl Writer {
         T: Send + 'static,
         W: FnMut(&Connection) -> Result<T, Stop> + Send + 'static,
     {
-        let (answer, answered) = oneshot::channel();
+        let (answer, mut answered) = oneshot::channel();
         let change = Change { stream: stream.to_owned(), reach, bytes, work, outcome: None, answer };
-        let ended = || other(&self.file.place, "the thread that writes has ended");
+        let ended = || other(&self.place, "the thread that writes has ended");
+        let mut batch: Vec<Box<dyn Job>> = vec![Box::new(change)];
+        if bytes <= SMALL
+            && let Some(mut work) = self.quick()
+            && work.commit_at_once(&mut batch)
+        {
+            drop(work);
+            return answered.try_recv().map_err(|_| ended())?;
+        }
         let queue = self.queue()?;
-        queue.send(Box::new(change)).await.map_err(|_| ended())?;
+        for change in batch {
+            queue.send(change).await.map_err(|_| ended())?;
+        }
         drop(queue);
         answered.await.map_err(|_| ended())?
+    }
+
+    /// Returns what writes, if nobody does and the disk is quick.
+    fn quick(&self) -> Option<MutexGuard<'_, Work>> {
+        let work = match self.work.try_lock() {
+            Ok(work) => work,
+            // Whoever panicked has left no connection, and so nothing half done.
+            Err(TryLockError::Poisoned(work)) => work.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        (work.is_quick && work.connection.is_some()).then_some(work)
     }
 
     fn queue(&self) -> Result<mpsc::Sender<Box<dyn Job>>, StoreError> {
@@ -128,17 +166,11 @@ impl Writer {
             return Ok(thread.queue.clone());
         }
         let (queue, jobs) = mpsc::channel(QUEUE);
-        let work = Work {
-            file: self.file.clone(),
-            readers: self.readers.clone(),
-            watch: self.watch.clone(),
-            connection: None,
-            durable: true,
-        };
+        let work = Arc::clone(&self.work);
         let handle = std::thread::Builder::new()
             .name("log-writer".to_owned())
-            .spawn(move || work.until_closed(jobs))
-            .map_err(|reason| other(&self.file.place, format!("cannot start a thread: {reason}")))?;
+            .spawn(move || until_closed(&work, jobs))
+            .map_err(|reason| other(&self.place, format!("cannot start a thread: {reason}")))?;
         *thread = Some(Thread { queue: queue.clone(), handle });
         Ok(queue)
     }
@@ -158,7 +190,7 @@ impl Drop for Writer {
     }
 }
 
-/// What the writing thread owns.
+/// What whoever writes has in hand.
 struct Work {
     file: File,
     readers: Arc<Readers>,
@@ -166,26 +198,46 @@ struct Work {
     connection: Option<Connection>,
     /// What the connection is set to.
     durable: bool,
+    /// Whether the last commit that the disk was waited for took little time.
+    is_quick: bool,
+}
+
+/// Does what comes in, until nobody can ask any more.
+fn until_closed(work: &Mutex<Work>, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    while let Some(job) = jobs.blocking_recv() {
+        let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = job.bytes();
+        let mut batch = vec![job];
+        while batch.len() < MOST_CHANGES
+            && bytes < MOST_BYTES
+            && let Ok(job) = jobs.try_recv()
+        {
+            bytes += job.bytes();
+            batch.push(job);
+        }
+        work.commit_all(batch);
+    }
 }
 
 impl Work {
-    fn until_closed(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
-        while let Some(job) = jobs.blocking_recv() {
-            let mut bytes = job.bytes();
-            let mut batch = vec![job];
-            while batch.len() < MOST_CHANGES
-                && bytes < MOST_BYTES
-                && let Ok(job) = jobs.try_recv()
-            {
-                bytes += job.bytes();
-                batch.push(job);
-            }
-            self.commit_all(batch);
+    /// Commits without waiting for other processes; `false` if that would have to be done, and nothing is.
+    fn commit_at_once(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
+        let result = self.commit(batch, File::begin_at_once);
+        if matches!(&result, Err(Stop::Failed(error)) if is_busy(error)) {
+            return false;
         }
+        self.settle(std::mem::take(batch), result);
+        true
     }
 
     fn commit_all(&mut self, mut batch: Vec<Box<dyn Job>>) {
-        match self.commit(&mut batch) {
+        let result = self.commit(&mut batch, File::begin);
+        self.settle(batch, result);
+    }
+
+    /// Answers those who asked; what failed together is tried apart.
+    fn settle(&mut self, mut batch: Vec<Box<dyn Job>>, result: Result<(), Stop>) {
+        match result {
             Ok(()) => batch.into_iter().for_each(|job| job.settle(None, &self.watch)),
             Err(_) if batch.len() > 1 => batch.into_iter().for_each(|job| self.commit_all(vec![job])),
             Err(stop) => {
@@ -202,9 +254,15 @@ impl Work {
     }
 
     /// Does the jobs in one transaction; an error means that nothing of it is there.
-    fn commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), Stop> {
-        let connection = self.connect(batch.iter().any(|job| job.durable()))?;
-        let result = self.file.begin(&connection).map_err(Stop::from).and_then(|()| {
+    fn commit(
+        &mut self,
+        batch: &mut [Box<dyn Job>],
+        begin: fn(&File, &Connection) -> Result<(), Error>,
+    ) -> Result<(), Stop> {
+        let durable = batch.iter().any(|job| job.durable());
+        let connection = self.connect(durable)?;
+        let from = now();
+        let result = begin(&self.file, &connection).map_err(Stop::from).and_then(|()| {
             batch.iter_mut().try_for_each(|job| job.run(&connection))?;
             Ok(connection.prepare_cached("COMMIT")?.execute(()).map(drop)?)
         });
@@ -213,6 +271,9 @@ impl Work {
         let spoiled = matches!(&result, Err(Stop::Failed(error)) if spoils_connection(error));
         if undone && !spoiled {
             self.connection = Some(connection);
+        }
+        if durable {
+            self.is_quick = result.is_ok() && from.elapsed() <= QUICK;
         }
         result
     }
@@ -233,6 +294,14 @@ impl Work {
         }
         Ok(connection)
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long the disk took decides who waits for it, and nothing else"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// Returns whether the file has been moved or removed: what is written to it then would be lost.
