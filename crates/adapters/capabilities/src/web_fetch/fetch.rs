@@ -9,6 +9,7 @@
 //! proxy's to guard.
 
 use super::address::is_public;
+use super::names;
 use super::target::{self, AllowedHost, Trust};
 use abide_engine::port::{Later, ToolError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -26,12 +27,7 @@ pub type Lookup = Arc<dyn Fn(String) -> Later<std::io::Result<Vec<IpAddr>>> + Se
 
 /// Looks names up as this machine does.
 pub(super) fn system_lookup() -> Lookup {
-    Arc::new(|name| {
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name, 0)).await?;
-            Ok(found.map(|address| address.ip()).collect())
-        })
-    })
+    Arc::new(|name| Box::pin(async move { names::addresses(&name).await }))
 }
 
 /// What bounds a request.
