@@ -55,26 +55,48 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn measure(projects: &[Project], rounds: usize) -> anyhow::Result<Bars> {
-    let mut truth = Vec::new();
-    let mut times: Vec<[Vec<Duration>; 4]> = projects.iter().map(|_| Default::default()).collect();
-    for _ in 0..rounds {
-        truth.push(timed(&mut Command::new("/bin/true"), None)?);
-        for (project, [again, ..]) in projects.iter().zip(&mut times) {
-            again.push(project.ask()?);
+/// What a project was asked, each time beside `/bin/true`.
+const CASES: [&str; 4] =
+    ["again within a second", "after a second", "an ability added a second ago", "nobody looked, not held"];
+
+/// How long `/bin/true` and each of the projects took, for each of [`CASES`].
+#[derive(Default)]
+struct Times {
+    truth: [Vec<Duration>; CASES.len()],
+    projects: Vec<[Vec<Duration>; CASES.len()]>,
+}
+
+impl Times {
+    /// Asks all of them, `/bin/true` among them. Another one is the first each time: after a silence it finds a machine
+    /// that slept, and wakes it for those that follow.
+    fn ask(&mut self, projects: &[Project], case: usize) -> anyhow::Result<()> {
+        let sides = projects.len() + 1;
+        let first = self.truth[case].len();
+        for side in (0..sides).map(|side| (first + side) % sides) {
+            match side.checked_sub(1) {
+                None => self.truth[case].push(timed(&mut Command::new("/bin/true"), None)?),
+                Some(project) => self.projects[project][case].push(projects[project].ask()?),
+            }
         }
+        Ok(())
+    }
+}
+
+fn measure(projects: &[Project], rounds: usize) -> anyhow::Result<Bars> {
+    let mut times =
+        Times { projects: projects.iter().map(|_| Default::default()).collect(), ..Times::default() };
+    for _ in 0..rounds {
+        times.ask(projects, 0)?;
     }
     for _ in 0..SILENCES {
         std::thread::sleep(SILENCE);
-        for (project, [_, later, ..]) in projects.iter().zip(&mut times) {
-            later.push(project.ask()?);
-        }
+        times.ask(projects, 1)?;
         for project in projects {
             project.add_another()?;
         }
         std::thread::sleep(SILENCE);
-        for (project, [_, _, added, _]) in projects.iter().zip(&mut times) {
-            added.push(project.ask()?);
+        times.ask(projects, 2)?;
+        for project in projects {
             project.another_holds()?;
         }
     }
@@ -82,25 +104,21 @@ fn measure(projects: &[Project], rounds: usize) -> anyhow::Result<Bars> {
         project.close();
     }
     for _ in 0..rounds {
-        for (project, [.., alone]) in projects.iter().zip(&mut times) {
+        for project in projects {
             project.forget_the_look()?;
-            alone.push(project.ask()?);
         }
+        times.ask(projects, 3)?;
     }
-    let truth = median(&mut truth);
     println!(
         "a verdict, in microseconds; the medians of {rounds} rounds in which all take turns ({SILENCES} after a silence)"
     );
-    println!("{:<60}{truth:>8.0}", "/bin/true");
+    let truth = times.truth.map(|mut times| median(&mut times));
+    for (truth, case) in truth.iter().zip(CASES) {
+        println!("{:<60}{truth:>8.0}", format!("/bin/true, {}", case.trim_end_matches(", not held")));
+    }
     let mut bars = Bars::default();
-    let cases = [
-        "again within a second",
-        "after a second",
-        "an ability added a second ago",
-        "nobody looked, not held",
-    ];
-    for (project, times) in projects.iter().zip(&mut times) {
-        for (times, case) in times.iter_mut().zip(cases) {
+    for (project, times) in projects.iter().zip(&mut times.projects) {
+        for ((times, truth), case) in times.iter_mut().zip(truth).zip(CASES) {
             let name = format!("abide hook, {} abilities, {case}", project.abilities);
             let median = median(times);
             println!("{name:<60}{median:>8.0}{:>8.2}", median / truth);

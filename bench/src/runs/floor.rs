@@ -11,8 +11,13 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) enum Program {
     /// `/bin/true` itself.
     True,
-    /// `sh -c /bin/true`, which is what a script step has to start.
+    /// `sh -c '/bin/true; true'`, which is what a script step has to start that is more than one command.
     Shell,
+}
+
+impl Program {
+    /// What the shell runs: a script that no shell replaces itself by.
+    pub(crate) const SCRIPT: &str = "/bin/true; true";
 }
 
 /// A database in the mode that a log needs: write-ahead, synced at every commit.
@@ -55,7 +60,7 @@ fn process(program: Program, folder: &Path) -> anyhow::Result<()> {
         Program::Shell => Command::new("/bin/sh"),
     };
     if program == Program::Shell {
-        command.args(["-c", "/bin/true"]);
+        command.args(["-c", Program::SCRIPT]);
     }
     let status = command.current_dir(folder).stdin(Stdio::null()).status().context("/bin/true")?;
     ensure!(status.success(), "/bin/true failed");

@@ -74,9 +74,9 @@ pub(crate) fn measure(quick: bool, bars: &mut Bars) -> anyhow::Result<()> {
     ];
     println!("what a step costs, in microseconds; the least of several rounds in which the sides take turns");
     println!("  floor        `/bin/true` started from Rust, and two commits in SQLite that are on the disk");
-    println!("  floor, sh    the same with `sh -c /bin/true`: a script step has to start a shell");
-    println!("  abide        a run of steps with `run: \"true\"`: one process each, as the floor has");
-    println!("  abide, sh    a run of steps with `run: /bin/true`: a shell that starts another program\n");
+    println!("  floor, sh    the same with `sh -c '/bin/true; true'`: a shell that starts another program");
+    println!("  abide        a run of steps with `run: /bin/true`");
+    println!("  abide, sh    a run of steps with `run: /bin/true; true`\n");
     println!("{:<17}{:<11}{:>8}{:>8}   {:>13}   {:>13}", "", "", "wall", "cpu", "to floor", "to floor, sh");
     let mut short = None;
     for case in cases {
@@ -106,7 +106,7 @@ fn one(case: &Case, short: Option<f64>, bars: &mut Bars) -> anyhow::Result<f64> 
                 sides[side].take(floor(case, program, folder.path())?, case.steps);
             }
         }
-        for (side, script) in [(2, "'true'"), (3, "/bin/true")] {
+        for (side, script) in [(2, "/bin/true"), (3, Program::SCRIPT)] {
             if case.is_held || side == 2 {
                 let folder = tempfile::tempdir()?;
                 let stack = Stack::open(folder.path(), ability(case.shape, case.steps, script))?;
