@@ -8,6 +8,7 @@ mod call;
 pub mod capability;
 pub mod driver;
 mod family;
+mod go_on;
 pub mod history;
 pub mod keys;
 mod log;

@@ -2,6 +2,7 @@
 
 pub use crate::call::prepare_called;
 pub use crate::family::{Member, Open, family, open};
+pub use crate::go_on::{GoOnError, go_on};
 pub use crate::rerun::{Rerun, rerun, secrets_again};
 
 use crate::driver::{Driver, summary};
@@ -215,12 +216,20 @@ pub fn prepare<W: Workspace, C: Clock>(
     Ok(Prepared { run: Run::create(id, created, ability), secrets })
 }
 
+/// Checks everything that a start by a driver needs.
+pub fn prepare_for<S: Store, P: Process, W: Workspace, C: Clock>(
+    driver: &Driver<S, P, W, C>,
+    start: Start,
+) -> Result<Prepared, ServiceError> {
+    prepare(&*driver.workspace, &*driver.clock, start)
+}
+
 /// Starts a run: everything is checked before anything is written.
 pub async fn start<S: Store, P: Process, W: Workspace, C: Clock>(
     driver: &Driver<S, P, W, C>,
     start: Start,
 ) -> Result<RunId, ServiceError> {
-    let prepared = prepare(&*driver.workspace, &*driver.clock, start)?;
+    let prepared = prepare_for(driver, start)?;
     begin(driver, prepared).await
 }
 

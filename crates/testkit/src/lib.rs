@@ -15,6 +15,7 @@ pub mod play;
 pub mod reading;
 pub mod runner;
 pub mod simulation;
+pub mod starts;
 pub mod store;
 pub mod twin;
 

@@ -75,6 +75,18 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_in_order ON api_keys (created_at, id);
 "#,
+    r#"
+CREATE TABLE starts (
+    run     text   COLLATE "C" PRIMARY KEY,
+    owner   text   COLLATE "C" NOT NULL,
+    once    text   COLLATE "C",
+    digest  text   NOT NULL,
+    at      bigint NOT NULL,
+    is_over boolean NOT NULL DEFAULT false,
+    UNIQUE (owner, once)
+);
+CREATE INDEX starts_open ON starts (at, run) WHERE NOT is_over;
+"#,
 ];
 
 /// Brings a database to the present version, in one transaction; another server may have been faster.

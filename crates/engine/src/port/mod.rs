@@ -12,6 +12,7 @@ mod leasing;
 mod model;
 mod process;
 mod runner;
+mod starts;
 mod store;
 mod summarizer;
 mod tool;
@@ -32,6 +33,7 @@ pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spe
 pub use runner::{
     Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker, runner_of,
 };
+pub use starts::{NewStart, Noted, REMEMBERED, Starts, StartsError};
 pub use store::{
     Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
 };

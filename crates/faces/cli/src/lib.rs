@@ -98,7 +98,7 @@ fn run(
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
         Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
-        Command::Serve(arguments) => commands::serve(&mut session, arguments),
+        Command::Serve(serve) => commands::serve(&mut session, &arguments.shared, serve),
         Command::Key(arguments) => commands::key(&mut session, arguments),
         Command::Agent(agent) => commands::agent(&mut session, &arguments.shared, agent),
         Command::Chat(chat) => commands::chat(&mut session, &arguments.shared, chat),

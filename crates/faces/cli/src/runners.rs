@@ -6,12 +6,13 @@ mod judge;
 mod posts;
 mod profiles;
 
+use crate::runs::{LocalWorkspace, SystemClock};
 use crate::session::Session;
 use crate::{Surroundings, builtin, commands, runs};
 use abide_clients::launch::codex_has_sandbox;
 use abide_core::definition;
-use abide_engine::driver::Observer;
-use abide_engine::port::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task};
+use abide_engine::driver::{Driver, Observer};
+use abide_engine::port::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Store, Task};
 use abide_process::LocalProcess;
 use abide_runners::{AcpRunner, Client, ClientRunner, Finder};
 use abide_store_sqlite::SqliteStore;
@@ -44,6 +45,39 @@ pub(crate) fn session_driver(
     let runners = Runners::default().with_summarizer(builtin::summarizer(session)).with("session", own);
     let runners = others.into_iter().fold(runners, |runners, (word, runner)| runners.with(word, runner));
     runs::driver(session, store, posts).with_runners(runners)
+}
+
+/// Puts a driver together for a server whose log lies beside the project.
+pub(crate) fn server_driver<S: Store>(
+    session: &Session<'_>,
+    store: Arc<S>,
+    observer: Arc<dyn Observer>,
+) -> Driver<S, LocalProcess, LocalWorkspace, SystemClock> {
+    let posts = Arc::new(Posts::new(session, observer));
+    let runners = all(session, &posts);
+    let who = (runs::holder(), Arc::new(runs::is_dead) as runs::IsDead);
+    runs::driver_on(session, store, posts, who).with_runners(runners)
+}
+
+/// Puts a driver together for a server whose log is a database that others may share.
+///
+/// The gate finds a run in the log beside the project, and takes one that is not there for over: an agent in a client would not be held.
+pub(crate) fn shared_driver<S: Store>(
+    session: &Session<'_>,
+    store: Arc<S>,
+    observer: Arc<dyn Observer>,
+) -> Driver<S, LocalProcess, LocalWorkspace, SystemClock> {
+    let mut runners = Runners::default()
+        .with_summarizer(builtin::summarizer(session))
+        .with("builtin", builtin::runner(session));
+    for word in ["claude", "opencode", "codex", "session", "acp"] {
+        runners = runners.with(word, Arc::new(Absent(NO_CLIENT)));
+    }
+    // Whether a process of another machine lives cannot be seen from here: its lease ends by itself.
+    let mut holder = runs::holder();
+    holder.name = format!("{} {}", holder.name, uuid::Uuid::now_v7());
+    let nobody_is_dead: runs::IsDead = Arc::new(|_| false);
+    runs::driver_on(session, store, observer, (holder, nobody_is_dead)).with_runners(runners)
 }
 
 /// Returns the runners, to see whether a step could be executed; what they execute is nobody's.
@@ -84,7 +118,7 @@ fn clients(session: &Session<'_>, posts: &Arc<Posts>) -> Vec<(String, Arc<dyn Ru
     let process = Arc::new(LocalProcess::new().only_parent());
     let of = |client: Client| {
         let program = on_path(session.surroundings, client.word());
-        let machine = (Arc::clone(&process), Arc::new(runs::SystemClock));
+        let machine = (Arc::clone(&process), Arc::new(SystemClock));
         let has_sandbox = client == Client::Codex && codex_has_sandbox(&commands::places(session));
         let runner =
             ClientRunner::new(client, program, machine, Arc::clone(posts) as _, Arc::clone(&profiles) as _)
@@ -96,7 +130,7 @@ fn clients(session: &Session<'_>, posts: &Arc<Posts>) -> Vec<(String, Arc<dyn Ru
 
 /// Returns the runner of agents that speak the Agent Client Protocol.
 fn acp(session: &Session<'_>, posts: &Arc<Posts>, usual: Option<&definition::Runner>) -> Arc<dyn Runner> {
-    let machine = (Arc::new(LocalProcess::new().only_parent()), Arc::new(runs::SystemClock));
+    let machine = (Arc::new(LocalProcess::new().only_parent()), Arc::new(SystemClock));
     let (surroundings, root) = (session.surroundings.clone(), session.place.root());
     let find: Finder = Arc::new(move |name| {
         if name.contains('/') {
@@ -138,6 +172,7 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
+const NO_CLIENT: &str = "a server on PostgreSQL cannot hold an agent in a client to its step: name the runner `builtin`, or serve without `--database`";
 const NO_SESSION: &str = "its runner is the session that starts the run, and a terminal is none: let an agent start it (see `abide install --help`), or name another `runner`";
 
 /// A runner that cannot be used here, with the reason.

@@ -5,6 +5,7 @@ use crate::problem::{Code, Problem};
 use crate::routes::Route;
 use crate::who::Who;
 use bytes::Bytes;
+use http::HeaderMap;
 use serde_json::{Map, Value};
 
 /// A request that was let in.
@@ -14,6 +15,8 @@ pub(crate) struct Ask {
     /// What the braces of the route's path stand for.
     pub(crate) path: Vec<String>,
     query: Vec<(String, String)>,
+    /// Its headers.
+    pub(crate) headers: HeaderMap,
     body: Bytes,
 }
 
@@ -24,6 +27,7 @@ impl Ask {
         who: Who,
         path: Vec<String>,
         query: &str,
+        headers: HeaderMap,
         body: Bytes,
     ) -> Result<Self, Problem> {
         let mut known: Vec<(String, String)> = Vec::new();
@@ -39,7 +43,7 @@ impl Ask {
             }
             known.push((name.into_owned(), value.into_owned()));
         }
-        Ok(Self { who, path, query: known, body })
+        Ok(Self { who, path, query: known, headers, body })
     }
 
     /// Returns a part of the path; the route says how many there are.

@@ -11,8 +11,12 @@ pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
 /// How long the head of a request may take to arrive, and then its body.
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
 pub(crate) const BODY: Duration = Duration::from_secs(30);
+/// How often a stream says that it is still there.
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long requests under way have to end when the server does.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
+/// How long runs have then to come to where they can be left, unless the options say otherwise.
+pub(crate) const LEAVE: Duration = Duration::from_secs(30);
 /// How many rows a page has when nothing is said, and at most.
 pub(crate) const PAGE: usize = 50;
 pub(crate) const LONGEST_PAGE: usize = 200;

@@ -21,6 +21,7 @@ use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// Where requests come in.
 pub(crate) struct Door<H> {
@@ -29,6 +30,8 @@ pub(crate) struct Door<H> {
     hosts: Option<Vec<String>>,
     needs_key: bool,
     rates: Rates,
+    /// Says that the server ends, to streams that would go on.
+    closing: watch::Sender<bool>,
 }
 
 struct Rates {
@@ -50,11 +53,22 @@ impl<H: House> Door<H> {
             house,
             hosts: (!any).then_some(hosts),
             needs_key: options.needs_key(address),
+            closing: watch::channel(false).0,
             rates: Rates {
                 callers: (rate > 0).then(|| crate::rates::Rates::new(rate, rate.saturating_mul(2))),
                 wrong_keys: crate::rates::Rates::new(WRONG_KEYS, WRONG_KEYS_AT_ONCE),
             },
         }
+    }
+
+    /// Returns what says that the server ends.
+    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+
+    /// Ends every stream.
+    pub(crate) fn close(&self) {
+        self.closing.send_replace(true);
     }
 
     /// Answers a request.
@@ -102,7 +116,7 @@ impl<H: House> Door<H> {
             Some(_) => whole(&head.headers, body).await?,
             None => Bytes::new(),
         };
-        let ask = Ask::new(route, who, path, head.uri.query().unwrap_or_default(), body)?;
+        let ask = Ask::new(route, who, path, head.uri.query().unwrap_or_default(), head.headers, body)?;
         Ok((route, ask))
     }
 
@@ -213,6 +227,11 @@ async fn whole(headers: &HeaderMap, body: Incoming) -> Result<Bytes, Problem> {
         Ok(Err(error)) => Err(Problem::new(Code::BadRequest, format!("the body broke off: {error}"))),
         Err(_) => Err(Problem::new(Code::TooSlow, "the body took too long to arrive")),
     }
+}
+
+/// Waits until the server ends.
+pub(crate) async fn closed(closing: &mut watch::Receiver<bool>) {
+    let _ = closing.wait_for(|closing| *closing).await;
 }
 
 /// What an operation answers.

@@ -8,6 +8,7 @@
 mod ask;
 mod bounds;
 mod door;
+mod fleet;
 mod house;
 mod openapi;
 mod operations;
@@ -17,9 +18,11 @@ mod reply;
 pub mod routes;
 mod schemas;
 mod server;
+pub mod view;
 mod who;
 
-pub use house::House;
+pub use fleet::Fleet;
+pub use house::{Drawn, House, HouseDriver, Look};
 pub use openapi::document as openapi;
 pub use operations::random;
 pub use problem::{Code, Problem};

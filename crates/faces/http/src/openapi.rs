@@ -86,8 +86,17 @@ fn responses(route: &Route) -> Value {
             let content = json!({ kind: { "schema": { "type": "string" } } });
             responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
         }
-        Answer::Nothing => {
-            responses.insert("204".to_owned(), json!({ "description": "Done" }));
+        Answer::Drawing(name) => {
+            let mut content = json_of(name);
+            for kind in ["text/plain", "image/svg+xml"] {
+                content[kind] = json!({ "schema": { "type": "string" } });
+            }
+            responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
+        }
+        Answer::Events => {
+            let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+            responses.insert("200".to_owned(), json!({ "description": "Events", "content": content }));
+            responses.insert("204".to_owned(), json!({ "description": "All events are told" }));
         }
     }
     let problem = json!({ "application/problem+json": { "schema": named("Problem") } });
@@ -111,8 +120,8 @@ mod tests {
         let all = all();
         for route in ROUTES {
             let answer = match route.answer {
-                Answer::Json(name) | Answer::Made(name) => Some(name),
-                Answer::Text(_) | Answer::Nothing => None,
+                Answer::Json(name) | Answer::Made(name) | Answer::Drawing(name) => Some(name),
+                Answer::Text(_) | Answer::Events => None,
             };
             for name in answer.into_iter().chain(route.body) {
                 assert!(all.contains_key(name), "{name} of {}", route.path);

@@ -48,6 +48,9 @@ codes! {
     NoRoute, NOT_FOUND, "no_route", "there is nothing at this address";
     NoMethod, METHOD_NOT_ALLOWED, "no_method", "the address knows no such method";
     NotFound, NOT_FOUND, "not_found", "there is no such thing";
+    NotYours, FORBIDDEN, "not_yours", "somebody else must do this";
+    Refused, CONFLICT, "refused", "what is asked for may not happen now";
+    Reused, UNPROCESSABLE_ENTITY, "reused", "the idempotency key belongs to another request";
     TooSlow, REQUEST_TIMEOUT, "too_slow", "the request took too long to arrive";
     TooLong, PAYLOAD_TOO_LARGE, "too_long", "the body is too long";
     NotJson, UNSUPPORTED_MEDIA_TYPE, "not_json", "the body is not application/json";

@@ -1,12 +1,51 @@
-//! An answer on its way to the wire.
+//! An answer on its way to the wire: whole, or a stream that goes on for as long as somebody listens.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 use serde_json::Value;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc::Receiver;
 
 /// The body of an answer.
-pub(crate) type Content = Full<Bytes>;
+pub(crate) enum Content {
+    Whole(Full<Bytes>),
+    Stream(Receiver<Bytes>),
+}
+
+impl Body for Content {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(whole) => Pin::new(whole).poll_frame(context),
+            Self::Stream(parts) => {
+                parts.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(whole) => whole.is_end_stream(),
+            Self::Stream(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(whole) => whole.size_hint(),
+            Self::Stream(_) => SizeHint::default(),
+        }
+    }
+}
 
 /// An answer.
 pub(crate) struct Reply(Response<Content>);
@@ -39,7 +78,21 @@ impl Reply {
 
     /// Answers with a text.
     pub(crate) fn text(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Self {
-        Self::new(status, kind, Full::new(text.into()))
+        Self::new(status, kind, Content::Whole(Full::new(text.into())))
+    }
+
+    /// Answers with what comes out of a channel, for as long as it does.
+    pub(crate) fn stream(kind: &'static str, parts: Receiver<Bytes>) -> Self {
+        // Proxies that collect answers before they pass them on would keep a stream back.
+        Self::new(StatusCode::OK, kind, Content::Stream(parts))
+            .header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
+    }
+
+    /// Answers with nothing but that it was done.
+    pub(crate) fn nothing() -> Self {
+        let mut reply = Self::text(StatusCode::NO_CONTENT, "text/plain", Bytes::new());
+        reply.0.headers_mut().remove(header::CONTENT_TYPE);
+        reply
     }
 
     /// Calls the content another kind.

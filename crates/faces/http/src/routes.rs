@@ -25,6 +25,36 @@ pub enum Operation {
     Version,
     /// Shows the `OpenAPI` document.
     OpenApi,
+    /// Lists abilities.
+    ListAbilities,
+    /// Shows an ability.
+    GetAbility,
+    /// Says what is wrong with an ability.
+    GetProblems,
+    /// Draws an ability.
+    GetGraph,
+    /// Says what a run would do.
+    PlanAbility,
+    /// Starts a run.
+    StartRun,
+    /// Lists runs.
+    ListRuns,
+    /// Shows a run.
+    GetRun,
+    /// Lists the events of a run.
+    ListEvents,
+    /// Tells the events of a run as they happen.
+    StreamEvents,
+    /// Tells what the steps of a run write.
+    StreamLogs,
+    /// Ends a run.
+    CancelRun,
+    /// Goes on with a run.
+    ResumeRun,
+    /// Lists what humans are asked.
+    ListApprovals,
+    /// Answers what a human is asked.
+    AnswerApproval,
     /// Lists keys.
     ListKeys,
     /// Makes a key.
@@ -57,8 +87,10 @@ pub enum Answer {
     Made(&'static str),
     /// Text of this kind.
     Text(&'static str),
-    /// Nothing.
-    Nothing,
+    /// A document of this schema, or a drawing.
+    Drawing(&'static str),
+    /// Server-sent events, or nothing if all are told.
+    Events,
 }
 
 /// One thing that can be asked.
@@ -97,6 +129,7 @@ const fn get(
 }
 
 const READ: Access = Access::Scope(Scope::Read);
+const RUN: Access = Access::Scope(Scope::Run);
 const ADMIN: Access = Access::Scope(Scope::Admin);
 
 /// Everything that can be asked.
@@ -116,6 +149,119 @@ pub const ROUTES: &[Route] = &[
     Route {
         summary: "This document",
         ..get("/v1/openapi.json", Access::Open, Operation::OpenApi, "getOpenApi", Answer::Json("Document"))
+    },
+    Route {
+        summary: "Lists the abilities of the project, broken and shadowed ones too",
+        ..get("/v1/abilities", READ, Operation::ListAbilities, "listAbilities", Answer::Json("Abilities"))
+    },
+    Route {
+        summary: "Shows everything about one ability; a `/` in its name is written as %2F",
+        ..get("/v1/abilities/{ability}", READ, Operation::GetAbility, "getAbility", Answer::Json("Ability"))
+    },
+    Route {
+        summary: "Says everything that is wrong with an ability",
+        ..get(
+            "/v1/abilities/{ability}/problems",
+            READ,
+            Operation::GetProblems,
+            "validateAbility",
+            Answer::Json("Problems"),
+        )
+    },
+    Route {
+        summary: "The steps of an ability as a graph",
+        query: &[("format", Parameter::Text("json, text, mermaid, dot or svg; json if not said"))],
+        ..get(
+            "/v1/abilities/{ability}/graph",
+            READ,
+            Operation::GetGraph,
+            "getGraph",
+            Answer::Drawing("Graph"),
+        )
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Shows what a run would do, without doing any of it",
+        body: Some("NewPlan"),
+        ..get(
+            "/v1/abilities/{ability}/plan",
+            RUN,
+            Operation::PlanAbility,
+            "planAbility",
+            Answer::Json("Plan"),
+        )
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Starts a run; the same `Idempotency-Key` starts it once, however often it is sent within a week",
+        body: Some("NewRun"),
+        ..get("/v1/runs", RUN, Operation::StartRun, "startRun", Answer::Made("RunHead"))
+    },
+    Route {
+        summary: "Lists runs, the one that changed last first; with a filter, a page may be short and still have a next one",
+        query: &[
+            ("limit", Parameter::Limit),
+            ("after", Parameter::After),
+            ("status", Parameter::Text("Only runs of this status")),
+            ("ability", Parameter::Text("Only runs of this ability")),
+            ("by", Parameter::Text("Only runs that they started")),
+        ],
+        ..get("/v1/runs", READ, Operation::ListRuns, "listRuns", Answer::Json("RunPage"))
+    },
+    Route {
+        summary: "Shows how a run stands, with the runs that it calls",
+        ..get("/v1/runs/{run}", READ, Operation::GetRun, "getRun", Answer::Json("Run"))
+    },
+    Route {
+        summary: "Lists the events of a run; `after` is the `seq` of the last one that is known",
+        query: &[
+            ("limit", Parameter::Limit),
+            ("after", Parameter::Number("The `seq` of the last event that is known")),
+        ],
+        ..get("/v1/runs/{run}/events", READ, Operation::ListEvents, "listEvents", Answer::Json("EventPage"))
+    },
+    Route {
+        summary: "Tells the events of a run as they happen; `Last-Event-ID` goes on where a stream broke off, 204 says that all is told",
+        query: &[("after", Parameter::Number("The `seq` of the last event that is known"))],
+        ..get("/v1/runs/{run}/events/stream", READ, Operation::StreamEvents, "streamEvents", Answer::Events)
+    },
+    Route {
+        summary: "What the steps of a run wrote, step by step; with `follow`, until the run is over",
+        query: &[
+            ("step", Parameter::Text("Only of this step")),
+            ("channel", Parameter::Text("stdout or stderr; both if not said")),
+            ("follow", Parameter::Flag("Whether to go on until the run is over")),
+        ],
+        ..get("/v1/runs/{run}/logs", READ, Operation::StreamLogs, "streamLogs", Answer::Text("text/plain"))
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Ends a run; one that somebody else started needs the scope `approve`",
+        body: Some("Cancel"),
+        ..get("/v1/runs/{run}/cancel", RUN, Operation::CancelRun, "cancelRun", Answer::Json("Run"))
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Drives an unfinished run on; to decide about a step that was cut short needs the scope `approve`",
+        body: Some("Resume"),
+        ..get("/v1/runs/{run}/resume", RUN, Operation::ResumeRun, "resumeRun", Answer::Json("Run"))
+    },
+    Route {
+        summary: "Lists what humans are asked, over all runs",
+        query: PAGED,
+        ..get("/v1/approvals", READ, Operation::ListApprovals, "listApprovals", Answer::Json("ApprovalPage"))
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Answers what a run asks a human; the name of the key stands in the log",
+        body: Some("NewAnswer"),
+        ..get(
+            "/v1/approvals/{run}",
+            Access::Scope(Scope::Approve),
+            Operation::AnswerApproval,
+            "answerApproval",
+            Answer::Json("Answered"),
+        )
     },
     Route {
         summary: "Lists keys in the order of creation, revoked ones too; secrets are in none of them",

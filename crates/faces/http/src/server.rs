@@ -1,7 +1,8 @@
 //! The server itself: it listens, serves, and ends without cutting anybody short.
 
-use crate::bounds::{GRACE, HEAD, LONGEST_HEAD, MOST_CONNECTIONS};
+use crate::bounds::{GRACE, HEAD, LEAVE, LONGEST_HEAD, MOST_CONNECTIONS};
 use crate::door::Door;
+use crate::fleet;
 use crate::house::House;
 use abide_engine::port::KeysError;
 use hyper::server::conn::http1;
@@ -24,6 +25,8 @@ pub struct Options {
     pub require_key: bool,
     /// Names by which clients call the server, beside those of loopback and the address itself.
     pub hosts: Vec<String>,
+    /// How long runs under way have to come to where they can be left when the server ends; half a minute if not said.
+    pub grace: Option<Duration>,
     /// How many requests a second each caller may make for long; 200 if not said, and 0 for no bound.
     pub rate: Option<u32>,
 }
@@ -59,6 +62,7 @@ pub struct Server<H> {
     listener: TcpListener,
     address: SocketAddr,
     door: Arc<Door<H>>,
+    grace: Duration,
 }
 
 impl<H: House> Server<H> {
@@ -71,7 +75,7 @@ impl<H: House> Server<H> {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let door = Arc::new(Door::new(house, address, options));
-        Ok(Self { listener, address, door })
+        Ok(Self { listener, address, door, grace: options.grace.unwrap_or(LEAVE) })
     }
 
     /// Returns the address that it listens on.
@@ -79,15 +83,20 @@ impl<H: House> Server<H> {
         self.address
     }
 
-    /// Serves until `stop` resolves; then requests under way have a few seconds to end.
+    /// Goes on with every run that was started here, and serves until `stop` resolves; then requests under way have a few seconds
+    /// to end, and runs are left where nothing is cut short, if they come there in time.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send) {
+        // What cannot be looked up now is taken up by the next start; whoever resumes a run is told what is wrong with it.
+        let _ = fleet::take_up(&self.door.house).await;
         let connections = GracefulShutdown::new();
         tokio::select! {
             () = accept(&self.listener, &self.door, &connections) => {}
             () = stop => {}
         }
         drop(self.listener);
+        self.door.close();
         let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
+        fleet::leave(&*self.door.house, self.grace).await;
     }
 }
 

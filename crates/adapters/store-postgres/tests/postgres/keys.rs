@@ -1,4 +1,4 @@
-//! The keys of a server keep the contract of their port.
+//! What a server keeps beside the log keeps the contracts of its ports.
 
 use crate::database::PgSubject;
 use abide_store_postgres::PgStore;
@@ -10,3 +10,4 @@ fn make() -> (PgStore, PgSubject) {
 }
 
 abide_testkit::keys_contract!(make);
+abide_testkit::starts_contract!(make);

@@ -21,6 +21,9 @@ pub struct ServeArguments {
     /// A further name by which clients call the server
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<String>,
+    /// How many seconds runs have, when the server ends, to come to where they can be left; a step that takes longer is ended
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub grace: u64,
     /// How many requests a second each caller may make for long; 0 for no bound
     #[arg(long, value_name = "NUMBER", default_value_t = 200)]
     pub rate: u32,

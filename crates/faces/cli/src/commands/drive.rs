@@ -11,7 +11,7 @@ use abide_core::run::{Command, RunStatus};
 use abide_engine::driver::DriveError;
 use abide_engine::history;
 use abide_engine::port::{Clock as _, Signal, StoreError};
-use abide_engine::service::{self, ServiceError};
+use abide_engine::service::{self, GoOnError};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -37,7 +37,8 @@ pub(super) async fn drive(
     let screen = Screen::new(live.then_some(session.style));
     let mut shown = Shown { began: SystemClock.now(), screen, questions: Questions::new(asking) };
     let (stop, stopped) = watch::channel(None);
-    let end = drive_on(driver, &id, stopped, lost, runs::user(session));
+    let by = runs::user(session);
+    let end = service::go_on(driver, &id, stopped, lost, &by);
     tokio::pin!(end);
     // One listener for all of them: a second Ctrl-C may come while the first is being taken in.
     let mut keys = signal(SignalKind::interrupt())
@@ -74,7 +75,7 @@ pub(super) async fn drive(
     }
     let rest = shown.screen.end();
     session.print(&rest)?;
-    let status = status.map_err(|failure| failure.during(&id))?;
+    let status = status.map_err(|error| failed(&error, &id))?;
     try_to_take_verdicts(session.surroundings, driver.store(), &id).await;
     if status.is_final() {
         // The run is over, whatever comes of this; the next one tries again.
@@ -88,62 +89,18 @@ pub(super) async fn drive(
     Ok(runs::exit_of(status))
 }
 
-/// Drives a run; steps that the last driver was in the middle of are decided about as soon as they are known.
-async fn drive_on(
-    driver: &LocalDriver,
-    id: &RunId,
-    stopped: watch::Receiver<Option<Signal>>,
-    decision: Option<LossDecision>,
-    by: String,
-) -> Result<RunStatus, DriveFailure> {
-    loop {
-        if let Some(decision) = decision {
-            for (run, key) in service::lost(driver, id).await? {
-                let command = Command::Resolve { key, by: by.as_str().into(), decision };
-                service::command(driver, &run, command).await?;
-            }
+/// Says what went wrong and how the run goes on; it is as far as its log says.
+fn failed(error: &GoOnError, id: &RunId) -> Failure {
+    match error {
+        GoOnError::Drive(DriveError::Store(error @ (StoreError::Held { .. } | StoreError::LeaseLost(_)))) => {
+            runs::store_failure(error)
         }
-        let status = driver.drive(id.clone(), stopped.clone()).await?;
-        // A driver makes none of its own: what is lost now, the last one left.
-        let again = status == RunStatus::Interrupted && decision.is_some() && stopped.borrow().is_none();
-        if !again || service::lost(driver, id).await?.is_empty() {
-            return Ok(status);
-        }
-    }
-}
-
-/// Why a run could not be driven to its end.
-enum DriveFailure {
-    Drive(DriveError),
-    Service(ServiceError),
-}
-
-impl From<DriveError> for DriveFailure {
-    fn from(error: DriveError) -> Self {
-        Self::Drive(error)
-    }
-}
-
-impl From<ServiceError> for DriveFailure {
-    fn from(error: ServiceError) -> Self {
-        Self::Service(error)
-    }
-}
-
-impl DriveFailure {
-    /// Says what went wrong and how the run goes on; it is as far as its log says.
-    fn during(&self, id: &RunId) -> Failure {
-        match self {
-            Self::Drive(DriveError::Store(error @ (StoreError::Held { .. } | StoreError::LeaseLost(_)))) => {
-                runs::store_failure(error)
-            }
-            Self::Drive(DriveError::Store(error)) => runs::store_failure(error).resume(id),
-            Self::Drive(DriveError::Load(error)) => runs::load_failure(error),
-            Self::Drive(error @ DriveError::Secrets { .. }) => Failure::new(Exit::Usage, error.to_string())
-                .help(format!("`abide resume {id}` asks for them, or takes `-i name=value`")),
-            Self::Drive(error @ DriveError::Refused(..)) => Failure::new(Exit::System, error.to_string()),
-            Self::Service(error) => runs::service_failure(error),
-        }
+        GoOnError::Drive(DriveError::Store(error)) => runs::store_failure(error).resume(id),
+        GoOnError::Drive(DriveError::Load(error)) => runs::load_failure(error),
+        GoOnError::Drive(error @ DriveError::Secrets { .. }) => Failure::new(Exit::Usage, error.to_string())
+            .help(format!("`abide resume {id}` asks for them, or takes `-i name=value`")),
+        GoOnError::Drive(error @ DriveError::Refused(..)) => Failure::new(Exit::System, error.to_string()),
+        GoOnError::Service(error) => runs::service_failure(error),
     }
 }
 

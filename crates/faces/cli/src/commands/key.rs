@@ -1,6 +1,6 @@
 //! `abide key create|list|revoke`: who may use a server.
 
-use crate::args::{KeyArguments, KeyCommand, ScopeName};
+use crate::args::{DatabaseArguments, KeyArguments, KeyCommand, ScopeName};
 use crate::house::Stores;
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
@@ -22,8 +22,7 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
             let by = runs::user(session);
             let minted = mint(name, &scopes, &by, SystemClock.now().0, abide_http::random())
                 .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-            let keys = Stores::keys(session, database.database.as_deref())?;
-            runs::block_on(keys.add(minted.key.clone()))?.map_err(|error| failed(&error))?;
+            with_keys(session, database, async |keys| keys.add(minted.key.clone()).await)?;
             if session.json {
                 let mut made = to_json(&minted.key);
                 made["key"] = Value::from(minted.text);
@@ -34,8 +33,7 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
             }
         }
         KeyCommand::List { database } => {
-            let keys = Stores::keys(session, database.database.as_deref())?;
-            let all = runs::block_on(all(&*keys))?.map_err(|error| failed(&error))?;
+            let all = with_keys(session, database, async |keys| all(keys).await)?;
             if session.json {
                 let all: Vec<Value> = all.iter().map(to_json).collect();
                 session.print_json(&json!({ "keys": all }))?;
@@ -47,9 +45,8 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
             }
         }
         KeyCommand::Revoke { id, database } => {
-            let keys = Stores::keys(session, database.database.as_deref())?;
-            let key =
-                runs::block_on(keys.revoke(id, SystemClock.now().0))?.map_err(|error| failed(&error))?;
+            let at = SystemClock.now().0;
+            let key = with_keys(session, database, async |keys| keys.revoke(id, at).await)?;
             if session.json {
                 session.print_json(&to_json(&key))?;
             } else {
@@ -58,6 +55,18 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
         }
     }
     Ok(Exit::Done)
+}
+
+/// Opens the keys and does something with them; a database belongs to the runtime that it is opened in.
+fn with_keys<T>(
+    session: &Session<'_>,
+    database: &DatabaseArguments,
+    work: impl AsyncFnOnce(&dyn Keys) -> Result<T, KeysError>,
+) -> Result<T, Failure> {
+    runs::block_on(async {
+        let keys = Stores::keys(session, database.database.as_deref())?;
+        work(&*keys).await.map_err(|error| failed(&error))
+    })?
 }
 
 async fn all(keys: &dyn Keys) -> Result<Vec<ApiKey>, KeysError> {

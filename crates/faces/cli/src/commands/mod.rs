@@ -33,6 +33,7 @@ mod show;
 mod skill;
 mod validate;
 
+pub(crate) use abide_http::view::family as family_json;
 pub(crate) use agent::agent;
 pub(crate) use answer::{Answer, answer, cancel};
 pub(crate) use audit::audit;
@@ -56,7 +57,7 @@ pub(crate) use model::model;
 pub(crate) use plan::plan;
 pub(crate) use rerun::rerun;
 pub(crate) use run::{resume, run};
-pub(crate) use runs::{family_json, family_page, runs, status};
+pub(crate) use runs::{family_page, runs, status};
 pub(crate) use schema::schema;
 pub(crate) use serve::serve;
 pub(crate) use show::show;

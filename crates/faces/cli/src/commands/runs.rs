@@ -4,14 +4,14 @@ use crate::args::{RunsArguments, StatusArguments};
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
-use crate::ui::json::from_value;
 use crate::ui::table::Table;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_core::run::{Run, Verdicts};
 use abide_core::view::status::step_lines;
-use abide_engine::port::{Clock as _, Store as _, StreamHead};
+use abide_engine::port::{Clock as _, Store as _};
 use abide_engine::service::{self, Member, Open};
+use abide_http::view;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ pub(crate) fn runs(session: &mut Session<'_>, arguments: &RunsArguments) -> Resu
     let heads =
         runs::look_up(store.heads(None, arguments.limit))?.map_err(|error| runs::store_failure(&error))?;
     if session.json {
-        let list: Vec<Value> = heads.iter().map(head_json).collect();
+        let list: Vec<Value> = heads.iter().map(view::head).collect();
         session.print_json(&json!({ "runs": list }))?;
         return Ok(Exit::Done);
     }
@@ -46,15 +46,6 @@ pub(crate) fn runs(session: &mut Session<'_>, arguments: &RunsArguments) -> Resu
     let text = table.render(session.style, (session.surroundings.width)());
     session.print(&text)?;
     Ok(Exit::Done)
-}
-
-fn head_json(head: &StreamHead) -> Value {
-    let mut value = from_value(&runs::summary(head));
-    value["run"] = Value::from(head.stream.as_str());
-    value["events"] = Value::from(head.seq);
-    value["created_at"] = Value::from(head.created_at);
-    value["changed_at"] = Value::from(head.changed_at);
-    value
 }
 
 fn ago(millis: i64) -> String {
@@ -76,7 +67,7 @@ pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> 
     // A family begins with the run itself.
     let Some(first) = family.first() else { return nothing(session) };
     if session.json {
-        session.print_json(&family_json(&family, first))?;
+        session.print_json(&view::family(&family, first))?;
     } else {
         session.print(&family_page(&family, first))?;
     }
@@ -141,48 +132,4 @@ fn push_steps(text: &mut String, family: &[Member], member: &Member, depth: usiz
 
 fn is_called_by(child: &Member, run: &Run, key: &str) -> bool {
     child.called_by.as_ref().is_some_and(|(caller, step)| *caller == run.id && step.to_string() == key)
-}
-
-/// Returns how a run and those that it calls stand, as data.
-pub(crate) fn family_json(family: &[Member], member: &Member) -> Value {
-    let mut value = run_json(&member.run);
-    let of = |child: &&Member| child.called_by.as_ref().is_some_and(|(run, _)| *run == member.run.id);
-    let children = family.iter().filter(of).map(|child| {
-        let mut value = family_json(family, child);
-        value["step"] = child.called_by.as_ref().map(|(_, key)| key.to_string()).into();
-        value
-    });
-    value["children"] = children.collect();
-    value
-}
-
-fn run_json(run: &Run) -> Value {
-    let steps: Vec<Value> = step_lines(run)
-        .into_iter()
-        .map(|line| json!({ "step": line.key, "status": format!("{:?}", line.mark).to_lowercase(), "attempts": line.attempts, "note": line.note }))
-        .collect();
-    let questions: Vec<Value> = run
-        .questions()
-        .into_iter()
-        .map(|(key, question)| {
-            let options: Vec<Value> =
-                question.options.iter().map(|(label, value)| json!({ "label": label, "value": value.as_str() })).collect();
-            json!({ "step": key.to_string(), "prompt": question.prompt, "options": options, "approvers": question.approvers })
-        })
-        .collect();
-    json!({
-        "run": run.id.as_str(),
-        "ability": run.created.name.as_str(),
-        "status": run.status().word(),
-        "by": run.created.by.as_str(),
-        "error": run.ending.as_ref().and_then(|(_, error)| error.clone()),
-        "verdicts": {
-            "denied": run.verdicts.denied,
-            "asked": run.verdicts.asked,
-            "warned": run.verdicts.warned,
-            "lost": run.verdicts.lost,
-        },
-        "steps": steps,
-        "questions": questions,
-    })
 }

@@ -1,17 +1,23 @@
 //! `abide serve`: abide over HTTP.
 
-use crate::args::ServeArguments;
+use crate::args::{ServeArguments, Shared};
 use crate::house::{LocalHouse, Stores};
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_http::{House as _, Options, ServeError, Server};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(crate) fn serve(session: &mut Session<'_>, arguments: &ServeArguments) -> Result<Exit, Failure> {
+pub(crate) fn serve(
+    session: &mut Session<'_>,
+    shared: &Shared,
+    arguments: &ServeArguments,
+) -> Result<Exit, Failure> {
     let options = Options {
         require_key: arguments.require_key,
         hosts: arguments.hosts.clone(),
+        grace: Some(Duration::from_secs(arguments.grace)),
         rate: Some(arguments.rate),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -19,7 +25,7 @@ pub(crate) fn serve(session: &mut Session<'_>, arguments: &ServeArguments) -> Re
     runtime.block_on(async {
         let stores = Stores::open(session, arguments.database.database.as_deref())?;
         let shown = stores.shown.clone();
-        let house = Arc::new(LocalHouse::new(stores));
+        let house = Arc::new(LocalHouse::new(session, shared, stores));
         house.ready().await.map_err(|why| Failure::new(Exit::System, why))?;
         let server = Server::bind(arguments.bind, &options, house).await.map_err(|error| failed(&error))?;
         if arguments.check {

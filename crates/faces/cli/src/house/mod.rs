@@ -1,88 +1,83 @@
-//! What a server of this machine stands on: its stores, put together.
+//! What a server of this machine stands on: its stores, its driver, and what lies on the disk, put together.
 
+mod look;
 mod store;
+mod stores;
 
 pub(crate) use store::ServerStore;
+pub(crate) use stores::Stores;
 
-use crate::runs::{self, SystemClock, log_file};
+use crate::args::Shared;
+use crate::gate::try_to_take_verdicts;
+use crate::runs::{self, LocalWorkspace, SystemClock};
 use crate::session::Session;
-use crate::{Exit, Failure};
-use abide_engine::port::{Clock as _, Keys, Later, Store as _, StoreError};
-use abide_http::House;
-use abide_store_postgres::PgStore;
-use abide_store_sqlite::{SqliteRegistry, SqliteStore};
+use crate::{Surroundings, runners};
+use abide_core::event::{RunId, Timestamp};
+use abide_engine::driver::{Driver, Observer};
+use abide_engine::history::{self, Limits};
+use abide_engine::port::{Clock as _, Keys, Later, Starts, Store as _};
+use abide_http::{Code, Fleet, House, HouseDriver, Look, Problem};
+use abide_process::LocalProcess;
+use serde_json::Value;
 use std::sync::Arc;
-
-/// Where a server keeps what it keeps.
-pub(crate) struct Stores {
-    /// The log of runs.
-    pub(crate) log: Arc<ServerStore>,
-    /// Who may use it.
-    pub(crate) keys: Arc<dyn Keys>,
-    /// What is used, for people.
-    pub(crate) shown: String,
-}
-
-impl Stores {
-    /// Opens the stores: those beside the project, or the database that is told.
-    pub(crate) fn open(session: &Session<'_>, database: Option<&str>) -> Result<Self, Failure> {
-        let told = database.map(str::to_owned).or_else(|| session.surroundings.variable("ABIDE_DATABASE"));
-        let failed = |error: StoreError| runs::store_failure(&error);
-        let Some(url) = told else {
-            let file = log_file(session);
-            let registry = SqliteRegistry::open(&registry_file(session)).map_err(failed)?;
-            let log = SqliteStore::open(&file, runs::settings()).map_err(failed)?;
-            return Ok(Self {
-                log: Arc::new(ServerStore::Sqlite(Box::new(log))),
-                keys: Arc::new(registry),
-                shown: file.display().to_string(),
-            });
-        };
-        let settings = || abide_store_postgres::Settings::new(|| SystemClock.now().0);
-        let open = || {
-            PgStore::new(&url, settings()).map_err(|error| {
-                Failure::new(Exit::Usage, error.to_string()).help("`--database postgres://USER@HOST/NAME`")
-            })
-        };
-        // Keys are asked with every request: they do not wait behind what runs write.
-        let (log, keys) = (open()?, open()?);
-        let shown = log.place().to_owned();
-        Ok(Self { log: Arc::new(ServerStore::Postgres(Box::new(log))), keys: Arc::new(keys), shown })
-    }
-
-    /// Opens only the keys.
-    pub(crate) fn keys(session: &Session<'_>, database: Option<&str>) -> Result<Arc<dyn Keys>, Failure> {
-        if database.is_some() || session.surroundings.variable("ABIDE_DATABASE").is_some() {
-            return Self::open(session, database).map(|stores| stores.keys);
-        }
-        let registry = SqliteRegistry::open(&registry_file(session));
-        Ok(Arc::new(registry.map_err(|error| runs::store_failure(&error))?))
-    }
-}
-
-/// Returns where a server keeps what is no log.
-fn registry_file(session: &Session<'_>) -> std::path::PathBuf {
-    log_file(session).with_file_name("server.db")
-}
 
 /// What a server of this machine stands on.
 pub(crate) struct LocalHouse {
     stores: Stores,
+    driver: Driver<ServerStore, LocalProcess, LocalWorkspace, SystemClock>,
+    fleet: Arc<Fleet>,
+    limits: Limits,
+    surroundings: Surroundings,
+    shared: Shared,
 }
 
 impl LocalHouse {
-    pub(crate) fn new(stores: Stores) -> Self {
-        Self { stores }
+    pub(crate) fn new(session: &Session<'_>, shared: &Shared, stores: Stores) -> Self {
+        let fleet = Arc::new(Fleet::default());
+        let observer = Arc::clone(&fleet) as Arc<dyn Observer>;
+        let driver = match &*stores.log {
+            ServerStore::Sqlite(_) => runners::server_driver(session, Arc::clone(&stores.log), observer),
+            ServerStore::Postgres(_) => runners::shared_driver(session, Arc::clone(&stores.log), observer),
+        };
+        Self {
+            stores,
+            driver,
+            fleet,
+            limits: runs::limits(session),
+            surroundings: session.surroundings.clone(),
+            shared: shared.clone(),
+        }
     }
 }
 
 impl House for LocalHouse {
+    type Store = ServerStore;
+    type Process = LocalProcess;
+    type Workspace = LocalWorkspace;
+    type Clock = SystemClock;
+
+    fn driver(&self) -> &HouseDriver<Self> {
+        &self.driver
+    }
+
+    fn fleet(&self) -> &Fleet {
+        &self.fleet
+    }
+
     fn keys(&self) -> &dyn Keys {
         &*self.stores.keys
     }
 
+    fn starts(&self) -> &dyn Starts {
+        &*self.stores.starts
+    }
+
     fn now(&self) -> i64 {
         SystemClock.now().0
+    }
+
+    fn not_before(&self, moment: i64) {
+        SystemClock::not_before(Timestamp(moment));
     }
 
     fn ready(&self) -> Later<Result<(), String>> {
@@ -90,6 +85,26 @@ impl House for LocalHouse {
         Box::pin(async move {
             log.extent().await.map_err(|error| error.to_string())?;
             keys.find("").await.map(drop).map_err(|error| error.to_string())
+        })
+    }
+
+    fn look(&self, what: Look) -> Later<Result<Value, Problem>> {
+        let (surroundings, shared) = (self.surroundings.clone(), self.shared.clone());
+        Box::pin(async move {
+            let looked = tokio::task::spawn_blocking(move || look::look(&surroundings, &shared, what)).await;
+            looked.unwrap_or_else(|_| Err(Problem::new(Code::Internal, "abide failed while it looked")))
+        })
+    }
+
+    fn settle(&self, run: &RunId, over: bool) -> Later<()> {
+        let (log, run, limits) = (Arc::clone(&self.stores.log), run.clone(), self.limits);
+        let surroundings = self.surroundings.clone();
+        Box::pin(async move {
+            try_to_take_verdicts(&surroundings, &*log, &run).await;
+            if over {
+                // The run is over, whatever comes of this; the next one tries again.
+                let _ = history::prune(&*log, &SystemClock, limits, &run).await;
+            }
         })
     }
 }

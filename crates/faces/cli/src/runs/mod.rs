@@ -29,7 +29,7 @@ use abide_core::run::RunStatus;
 use abide_engine::LoadError;
 use abide_engine::driver::{Driver, Observer};
 use abide_engine::history::Limits;
-use abide_engine::port::{Clock as _, Holder, Store as _, StoreError};
+use abide_engine::port::{Clock as _, Holder, Store, StoreError};
 use abide_engine::service::ServiceError;
 use abide_process::LocalProcess;
 use abide_store_sqlite::{Settings, SqliteStore};
@@ -62,10 +62,23 @@ pub(crate) fn find_store(session: &Session<'_>) -> Result<Option<SqliteStore>, F
 
 /// Puts the driver together.
 pub(crate) fn driver(session: &Session<'_>, store: SqliteStore, observer: Arc<dyn Observer>) -> LocalDriver {
+    driver_on(session, Arc::new(store), observer, (holder(), Arc::new(is_dead)))
+}
+
+/// Tells whether the process of a holder is gone.
+pub(crate) type IsDead = Arc<dyn Fn(&Holder) -> bool + Send + Sync>;
+
+/// Puts the driver together on any log.
+pub(crate) fn driver_on<S: Store>(
+    session: &Session<'_>,
+    store: Arc<S>,
+    observer: Arc<dyn Observer>,
+    (holder, is_dead): (Holder, IsDead),
+) -> Driver<S, LocalProcess, LocalWorkspace, SystemClock> {
     let process = Arc::new(LocalProcess::new().only_parent());
     let workspace = LocalWorkspace::new(session, Arc::clone(&process));
-    let ports = (Arc::new(store), process, Arc::new(workspace), Arc::new(SystemClock));
-    Driver::new(ports, holder(), crash::armed(session, observer), Arc::new(is_dead))
+    let ports = (store, process, Arc::new(workspace), Arc::new(SystemClock));
+    Driver::new(ports, holder, crash::armed(session, observer), is_dead)
 }
 
 /// Returns how long runs are kept.

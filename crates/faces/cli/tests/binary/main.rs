@@ -22,6 +22,7 @@ mod places;
 mod precedence;
 mod references;
 mod serve;
+mod server;
 mod skills;
 mod start;
 mod strange;

@@ -1,55 +1,8 @@
 //! `abide serve` and `abide key`: what an operator types, and what a caller gets.
 
+use crate::server::Server;
 use crate::support::Project;
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
-
-/// A server that ends with the test.
-struct Server {
-    child: Child,
-    address: String,
-}
-
-impl Server {
-    fn start(project: &Project, more: &[&str]) -> Self {
-        let mut child = project
-            .command(&[&["serve", "--bind", "127.0.0.1:0"], more].concat())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.split("http://").nth(1).and_then(|rest| rest.split(';').next());
-        Self { address: address.unwrap_or_else(|| panic!("{line}")).to_owned(), child }
-    }
-
-    fn get(&self, path: &str, key: Option<&str>) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let key = key.map(|key| format!("Authorization: Bearer {}\r\n", key.trim())).unwrap_or_default();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n{key}Connection: close\r\n\r\n", self.address)
-            .unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
-    }
-
-    /// Asks it to end, and returns how it did.
-    fn end(mut self) -> Option<i32> {
-        let process = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
-        self.child.wait().unwrap().code()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 #[test]
 fn a_key_opens_the_server_until_it_is_revoked() {
@@ -84,4 +37,44 @@ fn a_server_that_others_reach_does_not_start_without_a_key() {
     assert_eq!(project.abide(&["serve", "--bind", "0.0.0.0:0", "--check"]).code, Some(0));
     let bad = project.abide(&["serve", "--database", "mysql://x", "--check"]);
     assert_eq!(bad.code, Some(2), "{bad:?}");
+}
+
+const RELEASE: &str = "description: Releases\ninputs:\n  version: { type: string, required: true }\nsteps:\n  - id: build\n    run: echo built {{inputs.version}}\n  - id: ask\n    type: approval\n    prompt: Ship it?\n    needs: [build]\n  - id: ship\n    run: echo shipped\n    needs: [ask]\n";
+
+#[test]
+fn an_ability_is_run_and_approved_over_http_and_seen_on_the_command_line() {
+    let project = Project::new();
+    project.write(".abide/abilities/team/release.yaml", RELEASE);
+    let key = project.abide(&["key", "create", "ada", "--scope", "approve"]).out;
+    let server = Server::start(&project, &[]);
+    let (_, list) = server.get("/v1/abilities", None);
+    assert_eq!(list["abilities"][0]["name"], "team/release");
+    let (status, shown) = server.get("/v1/abilities/team%2Frelease", None);
+    assert_eq!((status, &shown["status"]), (200, &Value::from("usable")));
+    assert_eq!(server.get("/v1/abilities/team%2Frelease/graph", None).1["steps"][1]["id"], "ask");
+    assert_eq!(server.get("/v1/abilities/team%2Frelease/problems", None).0, 200);
+    let path = project.path(".abide/abilities/team/release.yaml").display().to_string().replace('/', "%2F");
+    assert_eq!(
+        server.get(&format!("/v1/abilities/{path}/problems"), None).0,
+        404,
+        "a name, and never a path"
+    );
+    assert_eq!(server.get("/v1/abilities/nothing", None).0, 404);
+    let (status, plan) =
+        server.ask("POST", "/v1/abilities/team%2Frelease/plan", None, r#"{"inputs": {"version": "v1"}}"#);
+    assert_eq!(status, 200, "{plan}");
+    assert_eq!(server.ask("POST", "/v1/abilities/team%2Frelease/plan", None, "{}").0, 422);
+    let body = r#"{"ability": "team/release", "inputs": {"version": "v1"}}"#;
+    let (status, run) = server.ask("POST", "/v1/runs", None, body);
+    assert_eq!(status, 201, "{run}");
+    let id = run["run"].as_str().unwrap().to_owned();
+    server.until(&id, "waiting");
+    let answer = r#"{"step": "ask", "answer": "approved"}"#;
+    assert_eq!(server.ask("POST", &format!("/v1/approvals/{id}"), None, answer).0, 403);
+    assert_eq!(server.ask("POST", &format!("/v1/approvals/{id}"), Some(&key), answer).0, 200);
+    let over = server.until(&id, "completed");
+    assert_eq!(project.json(&["status", &id]), over, "both faces say the same");
+    let rows = server.get("/v1/runs", None).1;
+    assert_eq!(project.json(&["runs"])["runs"], rows["items"]);
+    assert_eq!(server.end(), Some(0));
 }

@@ -1,7 +1,13 @@
 //! What is done for a request that was let in: one file per kind of thing.
 
+mod abilities;
+mod approvals;
+mod events;
 mod keys;
+mod logs;
 mod meta;
+mod refusals;
+mod runs;
 
 pub use keys::random;
 
@@ -17,6 +23,21 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::Ready => meta::ready(&*door.house).await,
         Operation::Version => Ok(meta::version()),
         Operation::OpenApi => Ok(meta::openapi()),
+        Operation::ListAbilities => abilities::list(&*door.house).await,
+        Operation::GetAbility => abilities::show(&*door.house, &ask).await,
+        Operation::GetProblems => abilities::problems(&*door.house, &ask).await,
+        Operation::GetGraph => abilities::graph(&*door.house, &ask).await,
+        Operation::PlanAbility => abilities::plan(&*door.house, &ask).await,
+        Operation::StartRun => runs::start(&door.house, &ask).await,
+        Operation::ListRuns => runs::list(&*door.house, &ask).await,
+        Operation::GetRun => runs::show(&*door.house, &ask).await,
+        Operation::ListEvents => events::list(&*door.house, &ask).await,
+        Operation::StreamEvents => events::stream(door, &ask).await,
+        Operation::StreamLogs => logs::stream(door, &ask).await,
+        Operation::CancelRun => runs::cancel(&door.house, &ask).await,
+        Operation::ResumeRun => runs::resume(&door.house, &ask).await,
+        Operation::ListApprovals => approvals::list(&*door.house, &ask).await,
+        Operation::AnswerApproval => approvals::answer(&door.house, &ask).await,
         Operation::ListKeys => keys::list(&*door.house, &ask).await,
         Operation::CreateKey => keys::create(&*door.house, &ask).await,
         Operation::RevokeKey => keys::revoke(&*door.house, &ask).await,

@@ -53,7 +53,10 @@ impl Client {
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Got { status, head: head.to_lowercase(), body: body.to_owned() }
+        let head = head.to_lowercase();
+        let body =
+            if head.contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
+        Got { status, head, body }
     }
 
     /// Asks as a well-behaved caller does.
@@ -65,4 +68,15 @@ impl Client {
         let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
         self.raw(request, &headers, &body.map(Value::to_string).unwrap_or_default()).await
     }
+}
+
+/// Puts the parts of a body together.
+fn unchunked(mut text: &str) -> String {
+    let mut whole = String::new();
+    while let Some((size, rest)) = text.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        whole.push_str(&rest[..size]);
+        text = rest[size..].trim_start_matches("\r\n");
+    }
+    whole
 }

@@ -1,107 +1,240 @@
-//! A house in memory, and a server that stands on it.
+//! A house with real stores and processes, in a folder of its own, and a server that stands on it.
 
 use crate::client::Client;
-use abide_engine::keys::{ApiKey, Scope, mint};
-use abide_engine::port::{Keys, KeysError, Later};
-use abide_http::{House, Options, Server};
+use abide_core::event::{RunId, Timestamp};
+use abide_engine::driver::Driver;
+use abide_engine::keys::{Scope, mint};
+use abide_engine::port::{
+    Clock, Definition, FoundTexts, Holder, Keys, Later, Starts, Workspace, WorkspaceError,
+};
+use abide_http::{Fleet, House, HouseDriver, Look, Options, Problem, Server};
+use abide_process::LocalProcess;
+use abide_store_sqlite::{Settings, SqliteRegistry, SqliteStore};
+use abide_testkit::twin::MemoryWorkspace;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
+use tempfile::TempDir;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
-/// Keys in memory.
-#[derive(Default)]
-pub(crate) struct MemoryKeys(Mutex<Vec<ApiKey>>);
+/// The time of this machine.
+#[derive(Clone, Copy)]
+pub(crate) struct TestClock;
 
-fn now<T: Send + 'static>(value: T) -> Later<T> {
-    Box::pin(std::future::ready(value))
-}
-
-impl Keys for MemoryKeys {
-    fn add(&self, key: ApiKey) -> Later<Result<(), KeysError>> {
-        self.0.lock().unwrap().push(key);
-        now(Ok(()))
+impl Clock for TestClock {
+    #[expect(clippy::disallowed_methods, reason = "what is tested runs in real time")]
+    fn now(&self) -> Timestamp {
+        let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        Timestamp(i64::try_from(since.as_millis()).unwrap())
     }
 
-    fn find(&self, id: &str) -> Later<Result<Option<ApiKey>, KeysError>> {
-        now(Ok(self.0.lock().unwrap().iter().find(|key| key.id == id).cloned()))
+    async fn sleep_until(&self, moment: Timestamp) {
+        tokio::time::sleep(moment.since(self.now())).await;
     }
 
-    fn list(&self, after: Option<&str>, most: usize) -> Later<Result<Vec<ApiKey>, KeysError>> {
-        let keys = self.0.lock().unwrap();
-        let start = after.map_or(0, |after| keys.iter().take_while(|key| key.id != after).count() + 1);
-        now(Ok(keys.iter().skip(start).take(most).cloned().collect()))
-    }
-
-    fn revoke(&self, id: &str, at: i64) -> Later<Result<ApiKey, KeysError>> {
-        let mut keys = self.0.lock().unwrap();
-        now(match keys.iter_mut().find(|key| key.id == id) {
-            None => Err(KeysError::Missing(id.to_owned())),
-            Some(key) => {
-                key.revoked_at.get_or_insert(at);
-                Ok(key.clone())
-            }
-        })
+    fn new_run(&self) -> RunId {
+        RunId::parse(&uuid::Uuid::new_v4().to_string()).unwrap()
     }
 }
 
-/// A house in memory.
-#[derive(Default)]
-pub(crate) struct MemoryHouse {
-    keys: MemoryKeys,
-    broken: Mutex<bool>,
+/// Abilities in memory, whose scripts run in a folder that there is.
+pub(crate) struct TestWorkspace(MemoryWorkspace, PathBuf);
+
+impl Workspace for TestWorkspace {
+    fn ability(&self, name: &str) -> Result<Definition, WorkspaceError> {
+        self.0.ability(name).map(|found| Definition { root: self.1.clone(), folder: None, ..found })
+    }
+
+    async fn secret(&self, name: &str) -> Result<String, WorkspaceError> {
+        self.0.secret(name).await
+    }
+
+    fn exists(&self, root: &Path, path: &str) -> bool {
+        root.join(path).exists()
+    }
+
+    fn texts(&self, root: &Path, pattern: &str) -> Result<FoundTexts, WorkspaceError> {
+        self.0.texts(root, pattern)
+    }
+
+    fn digest(&self, _: &Path) -> Option<String> {
+        None
+    }
 }
 
-impl MemoryHouse {
+const ABILITIES: &[(&str, &str)] = &[
+    (
+        "hello",
+        "description: d\nsteps:\n  - id: one\n    run: echo hello\n  - id: two\n    run: echo again >&2\n",
+    ),
+    (
+        "release",
+        "description: d\nsteps:\n  - id: ask\n    type: approval\n    prompt: May it go out?\n    approvers: [ada, eve]\n  - id: go\n    run: echo gone\n    needs: [ask]\n",
+    ),
+    ("simple", "description: d\nsteps:\n  - id: ask\n    type: approval\n    prompt: Yes?\n"),
+    ("slow", "description: d\nsteps:\n  - id: wait\n    run: echo begun; sleep 30\n"),
+    (
+        "hidden",
+        "description: d\ninputs:\n  token: { type: string, secret: true, required: true }\nsteps:\n  - id: ask\n    type: approval\n    prompt: Yes?\n  - id: use\n    needs: [ask]\n    run: printf %s \"{{inputs.token}}\" | wc -c | grep -q 9\n",
+    ),
+];
+
+/// A house with real stores.
+pub(crate) struct TestHouse {
+    pub(crate) registry: SqliteRegistry,
+    driver: Driver<SqliteStore, LocalProcess, TestWorkspace, TestClock>,
+    fleet: Arc<Fleet>,
+    broken: AtomicBool,
+}
+
+impl TestHouse {
+    /// Opens a house in a folder.
+    pub(crate) fn open(folder: &Path) -> Self {
+        let workspace = ABILITIES.iter().fold(MemoryWorkspace::default(), |workspace, (name, source)| {
+            workspace.with(name, (*source).to_owned(), Vec::new())
+        });
+        let store = SqliteStore::open(&folder.join("log.db"), Settings::new(|| TestClock.now().0)).unwrap();
+        let fleet = Arc::new(Fleet::default());
+        let ports = (
+            Arc::new(store),
+            Arc::new(LocalProcess::new().only_parent()),
+            Arc::new(TestWorkspace(workspace, folder.to_path_buf())),
+            Arc::new(TestClock),
+        );
+        let holder = Holder { name: uuid::Uuid::new_v4().to_string(), process: 1 };
+        Self {
+            registry: SqliteRegistry::open(&folder.join("server.db")).unwrap(),
+            driver: Driver::new(ports, holder, Arc::clone(&fleet) as _, Arc::new(|_| false)),
+            fleet,
+            broken: AtomicBool::new(false),
+        }
+    }
+
     /// Lets the stores stop to answer.
     pub(crate) fn break_down(&self) {
-        *self.broken.lock().unwrap() = true;
+        self.broken.store(true, Ordering::SeqCst);
+    }
+
+    /// Makes a key; returns the text that opens it.
+    pub(crate) async fn key(&self, scopes: &[Scope], number: u8) -> String {
+        self.key_of("ada", scopes, number).await
+    }
+
+    /// Makes a key of somebody.
+    pub(crate) async fn key_of(&self, name: &str, scopes: &[Scope], number: u8) -> String {
+        let minted = mint(name, scopes, "root", i64::from(number), ([number; 8], [number; 32])).unwrap();
+        if self.registry.find(&minted.key.id).await.unwrap().is_none() {
+            self.registry.add(minted.key).await.unwrap();
+        }
+        minted.text
     }
 }
 
-impl House for MemoryHouse {
+impl House for TestHouse {
+    type Store = SqliteStore;
+    type Process = LocalProcess;
+    type Workspace = TestWorkspace;
+    type Clock = TestClock;
+
+    fn driver(&self) -> &HouseDriver<Self> {
+        &self.driver
+    }
+
+    fn fleet(&self) -> &Fleet {
+        &self.fleet
+    }
+
     fn keys(&self) -> &dyn Keys {
-        &self.keys
+        &self.registry
+    }
+
+    fn starts(&self) -> &dyn Starts {
+        &self.registry
     }
 
     fn now(&self) -> i64 {
-        1_000
+        TestClock.now().0
     }
 
+    fn not_before(&self, _: i64) {}
+
     fn ready(&self) -> Later<Result<(), String>> {
-        let broken = *self.broken.lock().unwrap();
-        now(if broken { Err("the disk /dev/secret is gone".to_owned()) } else { Ok(()) })
+        let broken = self.broken.load(Ordering::SeqCst);
+        Box::pin(std::future::ready(if broken {
+            Err("the disk /dev/secret is gone".to_owned())
+        } else {
+            Ok(())
+        }))
+    }
+
+    fn look(&self, what: Look) -> Later<Result<Value, Problem>> {
+        Box::pin(std::future::ready(Ok(json!({ "looked_at": format!("{what:?}") }))))
+    }
+
+    fn settle(&self, _: &RunId, _: bool) -> Later<()> {
+        Box::pin(std::future::ready(()))
     }
 }
 
 /// A server that ends with the test.
 pub(crate) struct Served {
-    pub(crate) house: Arc<MemoryHouse>,
+    pub(crate) house: Arc<TestHouse>,
     pub(crate) client: Client,
-    _stop: oneshot::Sender<()>,
+    pub(crate) folder: Arc<TempDir>,
+    stop: Mutex<Option<oneshot::Sender<()>>>,
+    task: JoinHandle<()>,
 }
 
 impl Served {
     /// Serves on a free port of this machine.
     pub(crate) async fn with(options: Options) -> Self {
-        let house = Arc::new(MemoryHouse::default());
+        Self::at(Arc::new(tempfile::tempdir().unwrap()), options).await
+    }
+
+    /// Serves what lies in a folder.
+    pub(crate) async fn at(folder: Arc<TempDir>, options: Options) -> Self {
+        let house = Arc::new(TestHouse::open(folder.path()));
         house.key(&[Scope::Admin], 0).await;
         let server =
             Server::bind("127.0.0.1:0".parse().unwrap(), &options, Arc::clone(&house)).await.unwrap();
         let client = Client { address: server.address() };
         let (stop, stopped) = oneshot::channel::<()>();
-        tokio::spawn(server.serve(async move {
+        let task = tokio::spawn(server.serve(async move {
             let _ = stopped.await;
         }));
-        Self { house, client, _stop: stop }
+        Self { house, client, folder, stop: Mutex::new(Some(stop)), task }
     }
-}
 
-impl MemoryHouse {
-    /// Makes a key; returns the text that opens it.
-    pub(crate) async fn key(&self, scopes: &[Scope], number: u8) -> String {
-        let minted = mint("ada", scopes, "root", 1, ([number; 8], [number; 32])).unwrap();
-        if self.keys.find(&minted.key.id).await.unwrap().is_none() {
-            self.keys.add(minted.key).await.unwrap();
+    /// Asks it to end, and waits until it has.
+    pub(crate) async fn end(self) -> Arc<TempDir> {
+        drop(self.stop.lock().unwrap().take());
+        tokio::time::timeout(Duration::from_secs(20), self.task).await.unwrap().unwrap();
+        self.folder
+    }
+
+    /// Starts a run; returns its id.
+    pub(crate) async fn start(&self, ability: &str, key: Option<&str>) -> String {
+        let body = json!({ "ability": ability });
+        let got = self.client.ask("POST /v1/runs", key, Some(&body)).await;
+        assert_eq!(got.status, 201, "{got:?}");
+        got.json()["run"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until a run has a status; the stream of its events says when to look.
+    pub(crate) async fn until(&self, run: &str, status: &str) -> Value {
+        for _ in 0..400 {
+            let got = self.client.ask(&format!("GET /v1/runs/{run}"), None, None).await.json();
+            if got["status"] == status {
+                return got;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
         }
-        minted.text
+        panic!(
+            "{run} never is {status}: {:?}",
+            self.client.ask(&format!("GET /v1/runs/{run}"), None, None).await
+        );
     }
 }

@@ -38,7 +38,7 @@ async fn a_key_is_made_used_listed_and_revoked() {
     assert_eq!((&second["items"][0]["id"], &second["next"]), (&made["id"], &Value::Null));
     let gone =
         client.ask(&format!("DELETE /v1/keys/{}", made["id"].as_str().unwrap()), Some(&admin), None).await;
-    assert_eq!(fits(&gone, "Key")["revoked_at"], json!(1_000));
+    assert!(fits(&gone, "Key")["revoked_at"].is_i64());
     assert_eq!(client.ask("GET /v1/version", Some(text), None).await.problem(), "401 wrong_key");
     let missing = client.ask("DELETE /v1/keys/nothing", Some(&admin), None).await;
     assert_eq!(missing.problem(), "404 not_found");

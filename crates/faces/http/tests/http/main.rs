@@ -4,3 +4,5 @@ mod client;
 mod doors;
 mod house;
 mod keys;
+mod runs;
+mod streams;

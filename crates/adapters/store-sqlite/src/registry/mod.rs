@@ -1,0 +1,114 @@
+//! What a server keeps beside the log, in a SQLite file of its own: its keys, and the runs that it started.
+//!
+//! It is not in the log's file: hooks and `abide status` open that one, and need nothing of this.
+
+mod keys;
+mod starts;
+
+use crate::error::{of_read, of_write};
+use abide_engine::port::StoreError;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Marks a file as ours (`abdr`).
+const APPLICATION: i32 = 0x6162_6472;
+
+/// Each migration makes the next version. One that has been released is never changed.
+const MIGRATIONS: &[&str] = &[
+    "
+CREATE TABLE api_keys (
+    id         TEXT NOT NULL PRIMARY KEY,
+    name       TEXT NOT NULL,
+    scopes     TEXT NOT NULL,
+    digest     BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    revoked_at INTEGER
+) STRICT;
+CREATE INDEX api_keys_in_order ON api_keys (created_at, id);
+",
+    "
+CREATE TABLE starts (
+    run     TEXT NOT NULL PRIMARY KEY,
+    owner   TEXT NOT NULL,
+    once    TEXT,
+    digest  TEXT NOT NULL,
+    at      INTEGER NOT NULL,
+    is_over INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (owner, once)
+) STRICT;
+CREATE INDEX starts_open ON starts (at, run) WHERE NOT is_over;
+",
+];
+
+/// Keeps what a server needs beside the log in one SQLite file.
+#[derive(Clone)]
+pub struct SqliteRegistry {
+    connection: Arc<Mutex<Connection>>,
+}
+
+impl SqliteRegistry {
+    /// Opens the file, and makes it, with its folder, if it is not there.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let place = path.display().to_string();
+        let failed = |reason: std::io::Error| StoreError::Unwritable {
+            place: place.clone(),
+            reason: reason.to_string(),
+        };
+        if let Some(folder) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        }
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+            Err(reason) if reason.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(reason)),
+            _ => {}
+        }
+        let mut connection = Connection::open(path).map_err(|error| of_read(&place, &error))?;
+        if prepare(&mut connection).map_err(|error| of_write(&place, &error))? {
+            return Ok(Self { connection: Arc::new(Mutex::new(connection)) });
+        }
+        let reason = "it is another program's, or a newer abide has written it".to_owned();
+        Err(StoreError::Unreadable { place, reason })
+    }
+
+    /// Runs one transaction on the caller's thread: it is a few rows.
+    fn within<T, E: From<rusqlite::Error>>(
+        &self,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        // A transaction that is not committed is undone when it is dropped, so that a panic leaves nothing half done.
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let transaction = connection.transaction_with_behavior(behavior)?;
+        let value = work(&transaction)?;
+        transaction.commit()?;
+        Ok(value)
+    }
+}
+
+/// Brings a file to the present version, and tells whether it is one of ours; another is left as it is.
+fn prepare(connection: &mut Connection) -> Result<bool, rusqlite::Error> {
+    connection.busy_timeout(Duration::from_secs(5))?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let empty: bool =
+        transaction.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", (), |row| row.get(0))?;
+    let header = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let version = usize::try_from(header("user_version")?).unwrap_or(usize::MAX);
+    let ours = empty || (header("application_id")? == APPLICATION && version <= MIGRATIONS.len());
+    if ours && version < MIGRATIONS.len() {
+        for migration in &MIGRATIONS[version..] {
+            transaction.execute_batch(migration)?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", MIGRATIONS.len())?;
+    }
+    transaction.commit()?;
+    if ours {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+    }
+    Ok(ours)
+}

@@ -1,0 +1,49 @@
+//! Which runs a server has started, beside its keys.
+
+use super::SqliteRegistry;
+use abide_engine::port::{Later, NewStart, Noted, REMEMBERED, Starts, StartsError};
+use rusqlite::{OptionalExtension as _, TransactionBehavior, params};
+
+fn later<T: Send + 'static>(done: Result<T, rusqlite::Error>) -> Later<Result<T, StartsError>> {
+    Box::pin(std::future::ready(done.map_err(|error| StartsError(error.to_string()))))
+}
+
+impl Starts for SqliteRegistry {
+    fn note(&self, start: NewStart) -> Later<Result<Noted, StartsError>> {
+        later(self.within(TransactionBehavior::Immediate, |transaction| {
+            transaction.execute(
+                "DELETE FROM starts WHERE is_over AND at < ?1",
+                [start.at.saturating_sub(REMEMBERED)],
+            )?;
+            let known = transaction
+                .query_row(
+                    "SELECT run, digest FROM starts WHERE owner = ?1 AND once = ?2",
+                    params![start.owner, start.once],
+                    |row| Ok(Noted::Known { run: row.get(0)?, digest: row.get(1)? }),
+                )
+                .optional()?;
+            if let Some(known) = known {
+                return Ok(known);
+            }
+            transaction.execute(
+                "INSERT INTO starts (run, owner, once, digest, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![start.run, start.owner, start.once, start.digest, start.at],
+            )?;
+            Ok(Noted::New)
+        }))
+    }
+
+    fn open(&self, most: usize) -> Later<Result<Vec<String>, StartsError>> {
+        later(self.within(TransactionBehavior::Deferred, |transaction| {
+            let sql = "SELECT run FROM starts WHERE NOT is_over ORDER BY at, run LIMIT ?1";
+            let mut found = transaction.prepare_cached(sql)?;
+            found.query_map([most], |row| row.get(0))?.collect()
+        }))
+    }
+
+    fn over(&self, run: &str) -> Later<Result<(), StartsError>> {
+        later(self.within(TransactionBehavior::Immediate, |transaction| {
+            transaction.execute("UPDATE starts SET is_over = 1 WHERE run = ?1", [run]).map(drop)
+        }))
+    }
+}

@@ -1,0 +1,70 @@
+//! Where a server keeps what it keeps: files beside the project, or a database.
+
+use super::ServerStore;
+use crate::runs::{self, SystemClock, log_file};
+use crate::session::Session;
+use crate::{Exit, Failure};
+use abide_engine::port::{Clock as _, Keys, Starts, StoreError};
+use abide_store_postgres::PgStore;
+use abide_store_sqlite::{SqliteRegistry, SqliteStore};
+use std::sync::Arc;
+
+/// Where a server keeps what it keeps.
+pub(crate) struct Stores {
+    /// The log of runs.
+    pub(crate) log: Arc<ServerStore>,
+    /// Who may use it.
+    pub(crate) keys: Arc<dyn Keys>,
+    /// Which runs were started by servers.
+    pub(crate) starts: Arc<dyn Starts>,
+    /// What is used, for people.
+    pub(crate) shown: String,
+}
+
+impl Stores {
+    /// Opens the stores: those beside the project, or the database that is told.
+    pub(crate) fn open(session: &Session<'_>, database: Option<&str>) -> Result<Self, Failure> {
+        let told = database.map(str::to_owned).or_else(|| session.surroundings.variable("ABIDE_DATABASE"));
+        let failed = |error: StoreError| runs::store_failure(&error);
+        let Some(url) = told else {
+            let file = log_file(session);
+            let registry = SqliteRegistry::open(&registry_file(session)).map_err(failed)?;
+            let log = SqliteStore::open(&file, runs::settings()).map_err(failed)?;
+            return Ok(Self {
+                log: Arc::new(ServerStore::Sqlite(Box::new(log))),
+                keys: Arc::new(registry.clone()),
+                starts: Arc::new(registry),
+                shown: file.display().to_string(),
+            });
+        };
+        let settings = || abide_store_postgres::Settings::new(|| SystemClock.now().0);
+        let open = || {
+            PgStore::new(&url, settings()).map_err(|error| {
+                Failure::new(Exit::Usage, error.to_string()).help("`--database postgres://USER@HOST/NAME`")
+            })
+        };
+        // Keys are asked with every request: they do not wait behind what runs write.
+        let (log, keys) = (open()?, Arc::new(open()?));
+        let shown = log.place().to_owned();
+        Ok(Self {
+            log: Arc::new(ServerStore::Postgres(Box::new(log))),
+            keys: Arc::clone(&keys) as _,
+            starts: keys,
+            shown,
+        })
+    }
+
+    /// Opens only the keys.
+    pub(crate) fn keys(session: &Session<'_>, database: Option<&str>) -> Result<Arc<dyn Keys>, Failure> {
+        if database.is_some() || session.surroundings.variable("ABIDE_DATABASE").is_some() {
+            return Self::open(session, database).map(|stores| stores.keys);
+        }
+        let registry = SqliteRegistry::open(&registry_file(session));
+        Ok(Arc::new(registry.map_err(|error| runs::store_failure(&error))?))
+    }
+}
+
+/// Returns where a server keeps what is no log.
+fn registry_file(session: &Session<'_>) -> std::path::PathBuf {
+    log_file(session).with_file_name("server.db")
+}

@@ -1,0 +1,111 @@
+//! What humans are asked, over all runs, and their answers; the name of the key is the name in the log.
+
+use super::refusals;
+use super::runs::{id, loaded, place};
+use crate::ask::{Ask, text, wrong};
+use crate::door::Answered;
+use crate::house::House;
+use crate::problem::{Code, Problem};
+use crate::reply::Reply;
+use crate::view;
+use abide_core::event::{RunId, StepKey, Timestamp};
+use abide_core::run::{Command, Run};
+use abide_engine::keys::UNSIGNED;
+use abide_engine::port::Store as _;
+use abide_engine::service::{self, Open};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// How many runs are looked at for one page, and how many of them are read.
+const LOOKED_AT: usize = 2_000;
+const READ: usize = 200;
+
+pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
+    let limit = ask.limit()?;
+    let mut place = ask.query("after").map(place).transpose()?;
+    let (mut items, mut looked_at, mut read) = (Vec::new(), 0, 0);
+    let next = 'pages: loop {
+        let page = house.driver().store().heads(place.as_ref(), 100).await;
+        let page = page.map_err(|error| refusals::store(&error))?;
+        let ended = page.len() < 100;
+        for head in page {
+            // A run's questions stay together, so a page may be a little longer than it should.
+            if items.len() >= limit || looked_at >= LOOKED_AT || read >= READ {
+                break 'pages place.map(|place| format!("{}~{}", place.changed_at, place.stream));
+            }
+            looked_at += 1;
+            place = Some(head.place());
+            let row = view::head(&head);
+            let over =
+                matches!(row["status"].as_str(), Some("completed" | "failed" | "cancelled" | "timed_out"));
+            if let (false, Some(id)) = (over, RunId::parse(&head.stream)) {
+                read += 1;
+                items.extend(asked(&loaded(house, &id).await?));
+            }
+        }
+        if ended {
+            break None;
+        }
+    };
+    Ok(Reply::done(&json!({ "items": items, "next": next })))
+}
+
+/// Returns what a run asks a human.
+fn asked(run: &Run) -> Vec<Value> {
+    let shown = |open: &Open| match open {
+        Open::Plan => view::approval(run, None),
+        Open::Question(key, question) => view::approval(run, Some((key, question))),
+    };
+    service::open(run).iter().map(shown).collect()
+}
+
+pub(super) async fn answer<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
+    let id = id(ask)?;
+    let mut body = ask.object(&["step", "answer", "comment"])?;
+    let step = text(&mut body, "step", 512)?;
+    let answer = text(&mut body, "answer", 512)?.ok_or_else(|| wrong("answer", "is missing"))?;
+    let comment = text(&mut body, "comment", 16 * 1024)?;
+    let run = loaded(&**house, &id).await?;
+    let by = ask.who.name();
+    let command = match step {
+        None => {
+            let approved = match answer.as_str() {
+                "approved" => true,
+                "rejected" => false,
+                _ => return Err(wrong("answer", "to a plan is approved or rejected")),
+            };
+            Command::AnswerPlan { by: by.into(), approved, comment }
+        }
+        Some(step) => {
+            let key = StepKey::parse(&step).ok_or_else(|| wrong("step", "is not a step"))?;
+            check_starter(&run, &key)?;
+            Command::Answer {
+                key,
+                answer: answer.into(),
+                by: by.into(),
+                comment,
+                now: Timestamp(house.now()),
+            }
+        }
+    };
+    let run =
+        service::command(house.driver(), &id, command).await.map_err(|error| refusals::service(&error))?;
+    Ok(Reply::done(&json!({ "run": id.as_str(), "status": run.status().word(), "by": by })))
+}
+
+/// Refuses an answer where two people are needed and nobody knows who the first one was.
+///
+/// Whoever starts a run does not approve it where approvers are named; one who started it without a key, and then approves it with
+/// one, would have been both.
+fn check_starter(run: &Run, key: &StepKey) -> Result<(), Problem> {
+    let question = run.questions().into_iter().find(|(known, _)| known == key);
+    let needs_two = question.is_some_and(|(_, question)| !question.approvers.is_empty());
+    if needs_two && *run.created.by == *UNSIGNED {
+        return Err(Problem::new(
+            Code::NotYours,
+            format!("`{key}` names its approvers, and nobody knows who started the run: it was started without a key"),
+        )
+        .help("start the run with a key"));
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Streams: events as they happen, gone on with where they broke off, and logs that are followed.
+
+use crate::house::Served;
+use abide_engine::keys::Scope;
+use abide_http::Options;
+use serde_json::json;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+fn free() -> Options {
+    Options { rate: Some(0), grace: Some(Duration::from_millis(200)), ..Options::default() }
+}
+
+#[tokio::test]
+async fn events_are_told_until_the_run_is_over_and_gone_on_with_after_the_last_one() {
+    let served = Served::with(free()).await;
+    let run = served.start("hello", None).await;
+    let path = format!("GET /v1/runs/{run}/events/stream");
+    let told = served.client.ask(&path, None, None).await;
+    assert!(told.head.contains("content-type: text/event-stream"), "{told:?}");
+    let ids: Vec<u64> = told
+        .body
+        .lines()
+        .filter_map(|line| line.strip_prefix("id: "))
+        .map(|id| id.parse().unwrap())
+        .collect();
+    let listed = served.client.ask(&format!("GET /v1/runs/{run}/events"), None, None).await.json();
+    let listed: Vec<u64> =
+        listed["items"].as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(ids, listed, "each once, without a gap");
+    assert!(
+        told.body
+            .ends_with(&format!("event: end\ndata: {}\n\n", json!({ "run": run, "status": "completed" }))),
+        "{told:?}"
+    );
+    let host = format!("Host: {}", served.client.address);
+    let from = |last: &str| format!("Last-Event-ID: {last}");
+    let rest = served.client.raw(&path, &[&host, &from("2")], "").await;
+    assert!(rest.body.starts_with("id: 3\n"), "{rest:?}");
+    let none = served.client.raw(&path, &[&host, &from(&ids.last().unwrap().to_string())], "").await;
+    assert_eq!((none.status, none.body.as_str()), (204, ""), "{none:?}");
+    assert_eq!(served.client.raw(&path, &[&host, &from("x")], "").await.problem(), "400 bad_request");
+    assert_eq!(
+        served.client.ask(&format!("{path}?after=-1"), None, None).await.problem(),
+        "400 bad_parameter"
+    );
+}
+
+/// Reads from a stream until it has said something.
+async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+    let mut text = String::new();
+    let mut bytes = [0; 4096];
+    while !text.contains(wanted) {
+        let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut bytes)).await;
+        let read = read.unwrap_or_else(|_| panic!("never {wanted}: {text}")).unwrap();
+        assert!(read > 0, "it ended before {wanted}: {text}");
+        text.push_str(&String::from_utf8_lossy(&bytes[..read]));
+    }
+    text
+}
+
+async fn open(served: &Served, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(served.client.address).await.unwrap();
+    let text = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", served.client.address);
+    stream.write_all(text.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn whoever_listens_hears_of_an_answer_and_is_let_go_when_the_server_ends() {
+    let served = Served::with(free()).await;
+    let boss = served.house.key_of("boss", &[Scope::Approve], 1).await;
+    let run = served.start("simple", None).await;
+    served.until(&run, "waiting").await;
+    let mut stream = open(&served, &format!("/v1/runs/{run}/events/stream")).await;
+    read_until(&mut stream, "Yes?").await;
+    let yes = json!({ "step": "ask", "answer": "approved" });
+    let got = served.client.ask(&format!("POST /v1/approvals/{run}"), Some(&boss), Some(&yes)).await;
+    assert_eq!(got.status, 200, "{got:?}");
+    read_until(&mut stream, "event: end").await;
+
+    let run = served.start("simple", None).await;
+    served.until(&run, "waiting").await;
+    let mut stream = open(&served, &format!("/v1/runs/{run}/events/stream")).await;
+    read_until(&mut stream, "Yes?").await;
+    served.end().await;
+    let mut rest = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_log_is_followed_while_its_step_writes() {
+    let served = Served::with(free()).await;
+    let ci = served.house.key_of("ci", &[Scope::Run], 1).await;
+    let run = served.start("slow", Some(&ci)).await;
+    let mut stream = open(&served, &format!("/v1/runs/{run}/logs?follow=true")).await;
+    read_until(&mut stream, "begun").await;
+    let got = served.client.ask(&format!("POST /v1/runs/{run}/cancel"), Some(&ci), Some(&json!({}))).await;
+    assert_eq!(got.status, 200, "{got:?}");
+    let mut rest = Vec::new();
+    let mut byte = [0; 1024];
+    loop {
+        let read =
+            tokio::time::timeout(Duration::from_secs(10), stream.read(&mut byte)).await.unwrap().unwrap();
+        rest.extend_from_slice(&byte[..read]);
+        if rest.ends_with(b"0\r\n\r\n") {
+            break;
+        }
+        assert!(read > 0, "it broke off");
+    }
+}
