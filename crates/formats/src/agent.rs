@@ -6,10 +6,11 @@ use crate::read::{Reader, data};
 use crate::yaml::{Content, Node};
 use crate::{frontmatter, shape};
 use abide_core::definition::{
-    AbilityName, AgentCapability, AgentName, AgentProfile, AgentTools, Permission, PermissionAction,
+    AbilityName, AgentCapability, AgentName, AgentProfile, AgentTools, Budget, Permission, PermissionAction,
     ToolGrant,
 };
 use abide_core::diagnostic::{Code, Diagnostic};
+use abide_core::model::Cost;
 use abide_core::source::{Span, Spanned};
 
 /// What came of reading one agent profile.
@@ -87,6 +88,7 @@ fn agent(reader: &mut Reader<'_>, root: &Node<'_>, default_name: &str) -> Option
         .take(reader, "abilities")
         .map(|node| reader.one_or_many(node, |reader, node| reader.name(node, AbilityName::parse)));
     let skills = fields.take(reader, "skills").map(|node| reader.one_or_many(node, Reader::full_text));
+    let budget = fields.take(reader, "budget").map(|node| budget(reader, node)).unwrap_or_default();
     fields.finish();
     Some(AgentProfile {
         name: name?,
@@ -98,7 +100,31 @@ fn agent(reader: &mut Reader<'_>, root: &Node<'_>, default_name: &str) -> Option
         abilities,
         skills,
         prompt: String::new(),
+        budget,
     })
+}
+
+/// Reads what an agent may use at most.
+pub(crate) fn budget(reader: &mut Reader<'_>, node: &Node<'_>) -> Budget {
+    let Some(mut fields) = reader.fields(node, &shape::BUDGET, |_| None) else { return Budget::default() };
+    let tokens = fields.take(reader, "tokens");
+    let tokens = tokens.and_then(|node| reader.integer(node, 1, Budget::MOST_TOKENS));
+    let cost = fields.take(reader, "cost").and_then(|node| reader.amount(node, Budget::MOST_COST));
+    let budget = Budget {
+        turns: fields
+            .take(reader, "turns")
+            .and_then(|node| reader.count(node, 1, Budget::MOST_TURNS))
+            .map(|turns| turns.value),
+        tokens: tokens.and_then(|tokens| u64::try_from(tokens.value).ok()),
+        cost: cost.and_then(|cost| Cost::dollars(cost.value)),
+        time: fields.take(reader, "time").and_then(|node| reader.duration(node)).map(|time| time.value),
+        depth: fields
+            .take(reader, "depth")
+            .and_then(|node| reader.count(node, 0, Budget::MOST_DEPTH))
+            .map(|depth| depth.value),
+    };
+    fields.finish();
+    budget
 }
 
 /// How many tools one line may name.

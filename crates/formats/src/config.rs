@@ -8,7 +8,7 @@ use crate::yaml::Node;
 use crate::{agent, shape, yaml};
 use abide_core::definition::{
     AbilityName, AbilitySettings, AgentName, AgentSettings, Config, Enforcement, RunSettings, Runner,
-    SecretName, SecretSource, SkillSettings,
+    SecretName, SecretSource, SessionSettings, SkillSettings,
 };
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::model::ModelName;
@@ -42,6 +42,8 @@ fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {
         skills: fields.take(reader, "skills").map(|node| skills(reader, node)).unwrap_or_default(),
         agents: fields.take(reader, "agents").map(|node| agents(reader, node)).unwrap_or_default(),
         secrets: fields.take(reader, "secrets").map(|node| secrets(reader, node)).unwrap_or_default(),
+        sessions: fields.take(reader, "sessions").map(|node| sessions(reader, node)).unwrap_or_default(),
+        budget: fields.take(reader, "budget").map(|node| agent::budget(reader, node)).unwrap_or_default(),
         runs: fields.take(reader, "runs").map(|node| runs(reader, node)).unwrap_or_default(),
         model: fields.take(reader, "model").and_then(|node| provider::model_name(reader, node)),
         runner: fields
@@ -113,6 +115,18 @@ fn runs(reader: &mut Reader<'_>, node: &Node<'_>) -> RunSettings {
     settings
 }
 
+fn sessions(reader: &mut Reader<'_>, node: &Node<'_>) -> SessionSettings {
+    let Some(mut fields) = reader.fields(node, &shape::SESSIONS, |_| None) else {
+        return SessionSettings::default();
+    };
+    let settings = SessionSettings {
+        keep: fields.take(reader, "keep").and_then(|node| reader.count(node, 1, SessionSettings::MOST)),
+        keep_for: fields.take(reader, "keep_for").and_then(|node| reader.duration(node)),
+    };
+    fields.finish();
+    settings
+}
+
 fn agents(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<AgentName>, AgentSettings)> {
     reader
         .entries(node, "a mapping from agent names to settings")
@@ -142,6 +156,10 @@ fn agents(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<(Spanned<AgentName>, 
                 }),
                 skills: fields.take(reader, "skills").map(|node| reader.one_or_many(node, Reader::full_text)),
                 prompt: fields.take(reader, "prompt").and_then(|node| reader.text(node)),
+                budget: fields
+                    .take(reader, "budget")
+                    .map(|node| agent::budget(reader, node))
+                    .unwrap_or_default(),
             };
             fields.finish();
             Some((name, settings))
@@ -298,6 +316,38 @@ mod tests {
         assert_eq!(reading.config.secrets[0].1.value, SecretSource::Env("TOKEN".into()));
         assert_eq!(reading.config.runs.keep.unwrap().value, 500);
         assert_eq!(read("").problems, []);
+    }
+
+    #[test]
+    fn budgets_are_read_and_a_project_cannot_raise_what_the_user_set() {
+        let own = read(
+            "budget: { turns: 50, tokens: 5000000, cost: 1.5, time: 30m, depth: 0 }\nsessions: { keep: 3, keep_for: 30d }\n",
+        );
+        assert_eq!(own.problems, []);
+        assert_eq!(own.config.sessions.keep.as_ref().unwrap().value, 3);
+        let project = read(
+            "budget: { turns: 900, cost: 0.25 }\nagents: { a: { budget: { turns: 7 } } }\nsessions: { keep: 5 }\n",
+        );
+        let both = own.config.overlaid(project.config);
+        let budget = both.budget;
+        assert_eq!((budget.turns, budget.tokens, budget.depth), (Some(50), Some(5_000_000), Some(0)));
+        assert_eq!(budget.cost.unwrap().to_string(), "$0.2500");
+        assert_eq!(budget.time.unwrap().time(), std::time::Duration::from_mins(30));
+        assert_eq!(both.agents[0].1.budget.turns, Some(7));
+        assert_eq!(both.sessions.keep.unwrap().value, 5, "what is kept is the project's to say");
+        for (source, message) in [
+            ("budget: { turns: 0 }", "turns"),
+            ("budget: { cost: -1 }", "cost"),
+            ("budget: { depth: 99 }", "depth"),
+            ("budget: { time: 5 }", "no unit"),
+            ("budget: { turn: 5 }", "`turn`"),
+            ("budget: 5", "mapping"),
+            ("sessions: { keep: 0 }", "keep"),
+        ] {
+            let problems = read(source).problems;
+            assert_eq!(problems.len(), 1, "{source}: {problems:?}");
+            assert!(format!("{:?}", problems[0]).contains(message), "{source}: {problems:?}");
+        }
     }
 
     #[test]

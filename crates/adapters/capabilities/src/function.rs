@@ -72,7 +72,8 @@ const AROUND: usize = 8 * 1024;
 ///
 /// An answer that is too long would be cut anywhere, and be no JSON any more.
 pub(crate) fn fit(text: &mut String, context: &ToolContext) -> bool {
-    let mut room = context.output_bytes.saturating_sub(AROUND);
+    // Where there is little room for all, half of it is still for what was asked for.
+    let mut room = context.output_bytes.saturating_sub(AROUND).max(context.output_bytes / 2);
     let end = text.char_indices().find(|(_, character)| {
         let cost = match character {
             '"' | '\\' | '\n' | '\r' | '\t' => 2,
@@ -101,8 +102,9 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_so_that_its_json_fits() {
-        let context =
-            ToolContext { output_bytes: AROUND + 100, ..ToolContext::new(SessionId::parse("s").unwrap()) };
+        let room =
+            |output_bytes| ToolContext { output_bytes, ..ToolContext::new(SessionId::parse("s").unwrap()) };
+        let context = room(200);
         for (character, kept) in [('x', 100), ('\n', 50), ('"', 50), ('\u{1}', 16), ('ä', 50), ('😀', 25)]
         {
             let mut text = character.to_string().repeat(1000);
@@ -112,5 +114,11 @@ mod tests {
         }
         let mut short = "x".repeat(100);
         assert!(!fit(&mut short, &context) && short.len() == 100);
+        // A model that takes little still gets something; one that takes much gets all but what is around it.
+        for (bytes, kept) in [(1_024, 512), (AROUND * 3, AROUND * 2)] {
+            let mut long = "x".repeat(AROUND * 4);
+            assert!(fit(&mut long, &room(bytes)));
+            assert_eq!(long.len(), kept);
+        }
     }
 }

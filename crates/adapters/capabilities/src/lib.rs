@@ -27,6 +27,7 @@ pub use mcp::{Address, LinkError, McpCapability, ServerAbout};
 pub use memory_files::MemoryFiles;
 pub use noop::Noop;
 pub use research::Research;
+pub use research::SearchTool;
 pub use sandbox::{Launch, Sandbox, Take, launcher};
 pub use test_math::TestMath;
 pub use test_weather::TestWeather;
@@ -63,13 +64,15 @@ pub struct Web {
     pub proxy: Option<String>,
     /// Where searches are sent, with `{query}` where the words go.
     pub search_url: Option<String>,
+    /// The tool that searches instead.
+    pub search_tool: Option<SearchTool>,
 }
 
 /// Returns a registry with every capability that comes with abide.
 pub fn builtins(world: World) -> CapabilityRegistry {
     let web = Arc::new(WebFetch::new().opened(&world.web));
     let files = Arc::clone(&world.files);
-    let research = Research::new(files, Arc::clone(&world.now), Arc::clone(&web), world.web.search_url);
+    let research = Research::new(files, Arc::clone(&world.now), Arc::clone(&web), &world.web);
     let all: [Arc<dyn Capability>; 9] = [
         Arc::new(Noop),
         Arc::new(CurrentTime::new(world.now)),

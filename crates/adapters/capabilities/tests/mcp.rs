@@ -328,3 +328,44 @@ async fn a_server_over_http_is_reached_with_its_headers() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+#[tokio::test]
+async fn research_searches_with_the_tool_of_a_server() {
+    use abide_capabilities::{MemoryFiles, Sandbox, SearchTool, Web, World, builtins};
+    let folder = tempfile::tempdir().unwrap();
+    let server = McpCapability::connect(about("db"), address(folder.path(), "good")).await;
+    let equipped = |tool: &SearchTool| {
+        let now: abide_capabilities::Now = Arc::new(|| abide_core::event::Timestamp(0));
+        let registry = builtins(World {
+            files: Arc::new(MemoryFiles::new(Arc::clone(&now))),
+            now,
+            sandbox: Sandbox::unavailable("not here"),
+            web: Web { search_tool: Some(tool.clone()), ..Web::default() },
+        });
+        registry.equip(&[Choice::of("research")], "", Conflicts::Refuse).unwrap()
+    };
+    let asked = |query: &str| json!({ "query": query });
+    let echo = SearchTool::named("db__echo");
+    let tools = equipped(&echo);
+    let early = call(&tools, "research_web_search", asked("x")).await.unwrap_err();
+    assert!(early.to_string().contains("its server is not there"), "{early}");
+    echo.find_in(Ok(&server.tools()));
+    let found =
+        call(&tools, "research_web_search", asked("[The report](https://example.com/r)")).await.unwrap();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["results"][0]["url"], "https://example.com/r", "{found}");
+    let words = call(&tools, "research_web_search", asked("no links")).await.unwrap();
+    let words: Value = serde_json::from_str(&words).unwrap();
+    assert_eq!((&words["count"], &words["text"]), (&json!(0), &json!("echo no links")));
+    for (name, found, why) in [
+        ("db__nothing", Ok(server.tools()), "has no tool `db__nothing`"),
+        ("db__data", Ok(server.tools()), "no argument that takes words"),
+        ("db__echo", Err("it is down".to_owned()), "it is down"),
+        ("db__fails", Ok(server.tools()), "no argument that takes words"),
+    ] {
+        let tool = SearchTool::named(name);
+        tool.find_in(found.as_deref().map_err(Clone::clone));
+        let refused = call(&equipped(&tool), "research_web_search", asked("x")).await.unwrap_err();
+        assert!(refused.to_string().contains(why), "{name}: {refused}");
+    }
+}

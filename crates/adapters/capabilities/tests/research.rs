@@ -45,6 +45,7 @@ fn equipped(port: u16, files: Arc<dyn SessionFiles>) -> Equipment {
         allow_hosts: vec![format!("127.0.0.1:{port}")],
         proxy: None,
         search_url: Some(format!("http://127.0.0.1:{port}/search?q={{query}}")),
+        search_tool: None,
     };
     let now = Arc::new(|| Timestamp(1_700_000_000_000));
     let registry = builtins(World { now, files, sandbox: Sandbox::unavailable("not here"), web });

@@ -176,3 +176,27 @@ async fn commands_run_in_the_project_bounded_and_without_keys() {
     assert_eq!(ended.unwrap_err(), ToolError::Cancelled);
     assert!(before.elapsed() < Duration::from_millis(1_200));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_examples_are_answered_where_there_is_what_they_are_about() {
+    let project = project();
+    std::fs::write(project.folder.path().join("project/src/main.rs"), "fn main() {} // TODO: 1.0\n").unwrap();
+    let mut tried = 0;
+    for tool in project.tools.iter() {
+        let name = tool.spec().name.as_str();
+        // What would need a compiler is only shown.
+        let examples = tool.spec().examples.iter().filter(|example| example["command"] != "cargo test");
+        for example in examples {
+            let answer = project.call(name, example.clone()).await;
+            assert!(answer.is_ok(), "{name} {example}: {answer:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 10, "{tried}");
+    let inside =
+        |path: &str| std::fs::read_to_string(project.folder.path().join("project").join(path)).unwrap();
+    assert_eq!(
+        (inside("notes/today.md").as_str(), inside("src/main.rs").contains("1.1")),
+        ("# Today\n", true)
+    );
+}

@@ -68,6 +68,14 @@ impl SqliteSessionFiles {
         Err(StoreError::Unreadable { place, reason })
     }
 
+    /// Forgets the files of a session.
+    pub fn forget(&self, session: &SessionId) -> Result<(), StoreError> {
+        let connection = self.lock();
+        let gone = connection.execute("DELETE FROM session_files WHERE session = ?1", [session.as_str()]);
+        let place = connection.path().unwrap_or("the files of sessions").to_owned();
+        gone.map(|_| ()).map_err(|error| of_write(&place, &error))
+    }
+
     // A transaction that is not committed is undone when it is dropped, so that a panic leaves nothing half done.
     fn lock(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)

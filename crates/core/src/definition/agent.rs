@@ -1,6 +1,6 @@
 //! An agent profile: who works on an agent step, and what it may do.
 
-use super::{AbilityName, AgentName, AgentSettings};
+use super::{AbilityName, AgentName, AgentSettings, Budget};
 use crate::source::{Span, Spanned};
 use crate::value::Value;
 
@@ -25,6 +25,8 @@ pub struct AgentProfile {
     pub skills: Option<Vec<Spanned<String>>>,
     /// Its system prompt.
     pub prompt: String,
+    /// What it may use at most.
+    pub budget: Budget,
 }
 
 /// The tools that an agent says it has.
@@ -90,10 +92,12 @@ impl AgentProfile {
             abilities: None,
             skills: None,
             prompt: String::new(),
+            budget: Budget::default(),
         }
     }
 
-    /// Returns the profile with what the configuration says about it: what that sets wins, and its rules come last.
+    /// Returns the profile with what the configuration says about it: what that sets wins, its rules come last, and of two
+    /// limits the smaller holds.
     #[must_use]
     pub fn configured(mut self, settings: &AgentSettings) -> Self {
         let set = settings.clone();
@@ -106,6 +110,7 @@ impl AgentProfile {
         self.abilities = set.abilities.or(self.abilities);
         self.skills = set.skills.or(self.skills);
         self.prompt = set.prompt.map_or(self.prompt, |prompt| prompt.value);
+        self.budget = self.budget.and(set.budget);
         self
     }
 

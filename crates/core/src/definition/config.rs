@@ -1,7 +1,7 @@
 //! The configuration: `.abide/config.yaml` of a project over the user's own.
 
 use super::{
-    AbilityName, AgentCapability, AgentName, AgentTools, Enforcement, Permission, ProviderName,
+    AbilityName, AgentCapability, AgentName, AgentTools, Budget, Enforcement, Permission, ProviderName,
     ProviderSettings, Runner, SecretName, ServerSettings, WebSettings,
 };
 use crate::capability::CapabilityId;
@@ -23,6 +23,10 @@ pub struct Config {
     pub secrets: Vec<(Spanned<SecretName>, Spanned<SecretSource>)>,
     /// How long runs are kept.
     pub runs: RunSettings,
+    /// How long sessions of abide's own loop are kept.
+    pub sessions: SessionSettings,
+    /// What an agent may use at most; one of the project cannot be more than the user's own.
+    pub budget: Budget,
     /// The model of agents that name none.
     pub model: Option<Spanned<ModelName>>,
     /// What executes the steps of agents that name no runner.
@@ -64,6 +68,22 @@ impl RunSettings {
     pub const MOST: u32 = 1_000_000;
 }
 
+/// How long sessions of abide's own loop are kept.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionSettings {
+    /// How many.
+    pub keep: Option<Spanned<u32>>,
+    /// For how long after their last event.
+    pub keep_for: Option<Spanned<Duration>>,
+}
+
+impl SessionSettings {
+    /// How many sessions are kept when nothing is said.
+    pub const KEEP: u32 = 2_000;
+    /// How many may be kept at most.
+    pub const MOST: u32 = 1_000_000;
+}
+
 /// How skills are found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SkillSettings {
@@ -96,6 +116,8 @@ pub struct AgentSettings {
     pub skills: Option<Vec<Spanned<String>>>,
     /// Its system prompt.
     pub prompt: Option<Spanned<String>>,
+    /// What it may use at most.
+    pub budget: Budget,
 }
 
 impl AgentSettings {
@@ -109,6 +131,7 @@ impl AgentSettings {
         self.abilities = over.abilities.or(self.abilities.take());
         self.skills = over.skills.or(self.skills.take());
         self.prompt = over.prompt.or(self.prompt.take());
+        self.budget = self.budget.and(over.budget);
     }
 }
 
@@ -160,6 +183,9 @@ impl Config {
         self.skills.directories.splice(0..0, over.skills.directories);
         self.runs.keep = over.runs.keep.or(self.runs.keep.take());
         self.runs.keep_for = over.runs.keep_for.or(self.runs.keep_for.take());
+        self.sessions.keep = over.sessions.keep.or(self.sessions.keep.take());
+        self.sessions.keep_for = over.sessions.keep_for.or(self.sessions.keep_for.take());
+        self.budget = self.budget.and(over.budget);
         self.runner = over.runner.or(self.runner.take());
         self.model = over.model.or(self.model.take());
         for (name, settings) in over.providers {

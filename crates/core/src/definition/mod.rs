@@ -6,6 +6,7 @@
 mod ability;
 mod agent;
 pub mod attachment;
+mod budget;
 mod bundle;
 pub mod check;
 mod config;
@@ -21,8 +22,11 @@ mod validation;
 pub(crate) use ability::words;
 pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
 pub use agent::{AgentCapability, AgentProfile, AgentTools, Permission, PermissionAction, ToolGrant};
+pub use budget::Budget;
 pub use bundle::{Bundle, BundleStatus, BundleTool, ToolAction};
-pub use config::{AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SkillSettings};
+pub use config::{
+    AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SessionSettings, SkillSettings,
+};
 pub use input::{Broken, Input, InputType, Rules};
 pub use name::{AbilityName, AgentName, BadName, InputName, ProviderName, SecretName, SkillName, StepId};
 pub use pattern::{BadPattern, Pattern};

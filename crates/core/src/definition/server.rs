@@ -69,6 +69,8 @@ pub struct WebSettings {
     pub proxy: Option<Spanned<String>>,
     /// Where searches are sent, with `{query}` in it.
     pub search_url: Option<Spanned<String>>,
+    /// The tool of an MCP server that searches, as `ID__TOOL`.
+    pub search_tool: Option<Spanned<String>>,
 }
 
 impl WebSettings {
@@ -76,6 +78,7 @@ impl WebSettings {
         self.allow_hosts.extend(over.allow_hosts);
         self.proxy = over.proxy.or(self.proxy.take());
         self.search_url = over.search_url.or(self.search_url.take());
+        self.search_tool = over.search_tool.or(self.search_tool.take());
     }
 }
 
@@ -124,7 +127,8 @@ impl Config {
         let spans = web.allow_hosts.iter().map(|host| (host.span, "allow_hosts"));
         let spans = spans
             .chain(web.proxy.iter().map(|proxy| (proxy.span, "proxy")))
-            .chain(web.search_url.iter().map(|url| (url.span, "search_url")));
+            .chain(web.search_url.iter().map(|url| (url.span, "search_url")))
+            .chain(web.search_tool.iter().map(|tool| (tool.span, "search_tool")));
         spans
             .map(|(span, key)| {
                 Diagnostic::new(Code::ProjectWeb, span, format!("a project may not set `web.{key}`"))

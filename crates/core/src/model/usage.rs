@@ -62,6 +62,19 @@ impl fmt::Display for Cost {
     }
 }
 
+impl Cost {
+    /// Converts dollars; nothing for what is no amount, or too much of one.
+    pub fn dollars(dollars: f64) -> Option<Self> {
+        let fits = (0.0..=1_000_000_000.0).contains(&dollars);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most 10^18, and not negative"
+        )]
+        fits.then(|| Self((dollars * 1_000_000_000.0).round() as u64))
+    }
+}
+
 /// What a model costs, each for one token, in billionths of a dollar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Price {

@@ -5,15 +5,15 @@ use crate::runs::{SystemClock, log_file};
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_capabilities::{
-    Address, Check, Ground, McpCapability, MemoryFiles, Now, Sandbox, ServerAbout, UserCapability, Web,
-    World, builtins, launcher,
+    Address, Check, Ground, McpCapability, MemoryFiles, Now, Sandbox, SearchTool, ServerAbout,
+    UserCapability, Web, World, builtins, launcher,
 };
 use abide_catalog::{BundleEntry, Configuration, Origin, Place, Trust, TrustKind, bundle_digest, digest};
-use abide_core::capability::{CapabilityId, Risk, Tier};
+use abide_core::capability::{CapabilityId, CapabilityStatus, Risk, Tier};
 use abide_core::definition::{Given, Reached, ServerSettings};
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_engine::capability::CapabilityRegistry;
-use abide_engine::port::{Clock as _, SessionFiles};
+use abide_engine::port::{Capability as _, Clock as _, SessionFiles};
 use abide_process::LocalProcess;
 use abide_store_sqlite::SqliteSessionFiles;
 use std::sync::Arc;
@@ -86,14 +86,20 @@ pub(crate) struct Further {
     bundles: Vec<BundleEntry>,
     workspace: LocalWorkspace,
     process: Arc<LocalProcess>,
+    /// What `research` searches with; it is found when its server is connected.
+    search_tool: Option<SearchTool>,
 }
 
 impl Further {
     /// Looks at what is written down.
     pub(crate) fn of(session: &Session<'_>, process: Arc<LocalProcess>) -> Self {
+        let configuration = session.configuration();
+        let search_tool =
+            configuration.config.web.search_tool.as_ref().map(|tool| SearchTool::named(&tool.value));
         Self {
+            search_tool,
             place: session.place.clone(),
-            configuration: session.configuration(),
+            configuration,
             bundles: session.catalog().bundles(),
             workspace: LocalWorkspace::new(session, Arc::clone(&process)),
             process,
@@ -108,7 +114,8 @@ impl Further {
         // Whoever names a search engine means to reach it.
         let searched = search_url.as_deref().and_then(|url| url.split("//").nth(1)?.split(['/', '?']).next());
         allow_hosts.extend(searched.map(str::to_owned));
-        Web { allow_hosts, proxy: web.proxy.map(|proxy| proxy.value), search_url }
+        let search_tool = self.search_tool.clone();
+        Web { allow_hosts, proxy: web.proxy.map(|proxy| proxy.value), search_url, search_tool }
     }
 
     /// Adds them to others.
@@ -147,7 +154,9 @@ impl Further {
             let about = server_about(id.value.clone(), settings);
             let wanted = match reach {
                 Reach::All => true,
-                Reach::Only(ids) => ids.contains(&id.as_str()),
+                Reach::Only(ids) => {
+                    ids.contains(&id.as_str()) || (ids.contains(&"research") && self.searches_by(id.as_str()))
+                }
             };
             let ready = if !wanted {
                 Err("it was not asked for".to_owned())
@@ -173,11 +182,22 @@ impl Further {
             let (id, origin) =
                 (id.to_string(), if settings.of_project { Origin::Project } else { Origin::Global });
             let shown = "config.yaml".to_owned();
+            if let Some(search_tool) = self.search_tool.as_ref().filter(|_| self.searches_by(&id)) {
+                match capability.status() {
+                    CapabilityStatus::Unavailable { why } => search_tool.find_in(Err(why)),
+                    _ => search_tool.find_in(Ok(&capability.tools())),
+                }
+            }
             match found.registry.register(Arc::new(capability)) {
                 Ok(()) => found.sources.push(Source { id, shown, origin }),
                 Err(error) => found.broken.push(Broken { id, shown, why: error.to_string() }),
             }
         }
+    }
+
+    /// Returns whether a server has the tool that `research` searches with.
+    fn searches_by(&self, id: &str) -> bool {
+        self.search_tool.as_ref().is_some_and(|tool| tool.server() == id)
     }
 
     /// Works out where a server is, with its secrets in place.

@@ -159,6 +159,17 @@ pub(super) fn web(reader: &mut Reader<'_>, node: &Node<'_>) -> WebSettings {
             }
             Some(url)
         }),
+        search_tool: fields.take(reader, "search_tool").and_then(|node| {
+            let tool = reader.full_text(node)?;
+            if tool.split_once("__").is_none_or(|(id, tool)| id.is_empty() || tool.is_empty()) {
+                reader.report(
+                    Diagnostic::new(Code::BadChoice, tool.span, "`search_tool` names no tool of a server")
+                        .help("write the id of the server and the tool: `brave__web_search`"),
+                );
+                return None;
+            }
+            Some(tool)
+        }),
     };
     fields.finish();
     settings

@@ -19,6 +19,35 @@ pub static AGENT: Record = Record {
         Key::optional("abilities", Shape::OneOrMany(&Shape::Name(ABILITY_NAME)), "The abilities it may run.")
             .default("those that do not name other agents"),
         Key::optional("skills", Shape::OneOrMany(&Shape::Text), "The skills it may use.").default("all"),
+        BUDGET_KEY,
+    ]],
+};
+
+/// `budget` of an agent, or of all.
+pub(super) const BUDGET_KEY: Key = Key::optional(
+    "budget",
+    Shape::Record(&BUDGET),
+    "What an agent of abide's own loop may use at most. Of several that say so, the smallest number holds.",
+);
+
+/// What an agent may use at most.
+pub static BUDGET: Record = Record {
+    name: "budget",
+    doc: "What an agent of abide's own loop and everybody that it calls may use for one message or one attempt of a step.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional("turns", Shape::Int(1, 100_000), "How often its model may answer.").default("200"),
+        Key::optional("tokens", Shape::Int(1, 1_000_000_000_000), "Tokens, in both directions.")
+            .default("20000000"),
+        Key::optional(
+            "cost",
+            Shape::Amount(1_000_000),
+            "Dollars, where the prices of the model are configured.",
+        )
+        .default("no limit"),
+        Key::optional("time", Shape::Duration, "Time.").default("4h"),
+        Key::optional("depth", Shape::Int(0, 16), "How many levels of agents there may be below it.")
+            .default("4"),
     ]],
 };
 

@@ -1,6 +1,6 @@
 //! The keys of `config.yaml`.
 
-use super::agent::{CAPABILITIES, PERMISSION, TOOLS};
+use super::agent::{BUDGET_KEY, CAPABILITIES, PERMISSION, TOOLS};
 use super::{
     ABILITY_NAME, CAPABILITY_ID, FOREIGN_NAME, Key, MODEL, MODEL_NAME, Others, Record, SECRET, Shape,
     VARIABLE_NAME, WORD,
@@ -12,6 +12,9 @@ use abide_core::definition::{Enforcement, Runner, WireFormat};
 pub(crate) const ADDRESS: &str = "^https?://.+$";
 /// The same, with a place for what is searched for.
 pub(crate) const SEARCH_ADDRESS: &str = r"^https?://.*\{query\}.*$";
+
+/// How the tool of a server is named.
+pub(crate) const SEARCH_TOOL: &str = "^.+__.+$";
 
 /// The whole file: `.abide/config.yaml` of a project, or the user's own.
 pub static CONFIG: Record = Record {
@@ -32,6 +35,12 @@ pub static CONFIG: Record = Record {
             "Where secrets come from, by name; a step takes one with `env: { TOKEN: { secret: name } }`.",
         ),
         Key::optional("runs", Shape::Record(&RUNS), "How long runs are kept."),
+        Key::optional(
+            "sessions",
+            Shape::Record(&SESSIONS),
+            "How long sessions of abide's own loop are kept.",
+        ),
+        BUDGET_KEY,
         Key::optional(
             "model",
             Shape::Name(MODEL_NAME),
@@ -128,6 +137,11 @@ pub static WEB: Record = Record {
             Shape::Name(SEARCH_ADDRESS),
             "Where `research` sends searches, with `{query}` in it: a page with results, or a JSON API.",
         ),
+        Key::optional(
+            "search_tool",
+            Shape::Name(SEARCH_TOOL),
+            "The tool that `research` searches with, as `ID__TOOL`: one of an MCP server under `capabilities`. It goes before `search_url`.",
+        ),
     ]],
 };
 
@@ -203,6 +217,23 @@ pub static RUNS: Record = Record {
     ]],
 };
 
+/// How long sessions are kept.
+pub static SESSIONS: Record = Record {
+    name: "sessions",
+    doc: "How long sessions of abide's own loop are kept: conversations, and the steps of agents. One is forgotten with its files when a conversation or a run ends; one that somebody talks in, or that a run still needs, never is.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional(
+            "keep",
+            Shape::Int(1, 1_000_000),
+            "How many sessions are kept; the ones that changed longest ago go first.",
+        )
+        .default("2000"),
+        Key::optional("keep_for", Shape::Duration, "How long a session is kept after its last event.")
+            .default("for ever"),
+    ]],
+};
+
 /// An agent of the configuration.
 pub static AGENT_SETTINGS: Record = Record {
     name: "agent settings",
@@ -217,6 +248,7 @@ pub static AGENT_SETTINGS: Record = Record {
         Key::optional("abilities", Shape::OneOrMany(&Shape::Name(ABILITY_NAME)), "The abilities it may run."),
         Key::optional("skills", Shape::OneOrMany(&Shape::Text), "The skills it may use."),
         Key::optional("prompt", Shape::Text, "Its system prompt."),
+        BUDGET_KEY,
     ]],
 };
 

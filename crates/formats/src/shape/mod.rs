@@ -12,12 +12,12 @@ mod config;
 mod step;
 
 pub use ability::{ABILITY, INPUT, SETTINGS, TRIGGERS};
-pub use agent::AGENT;
+pub use agent::{AGENT, BUDGET};
 pub use bundle::{BUNDLE, BUNDLE_TOOL};
 pub(crate) use bundle::{CAPABILITY_ID, REQUIREMENT, TOOL_NAME};
 pub use config::{
-    ABILITIES, AGENT_SETTINGS, CONFIG, MODEL_SETTINGS, PRICE, PROVIDER, RUNS, SECRET_SOURCE, SERVER, SKILLS,
-    WEB,
+    ABILITIES, AGENT_SETTINGS, CONFIG, MODEL_SETTINGS, PRICE, PROVIDER, RUNS, SECRET_SOURCE, SERVER,
+    SESSIONS, SKILLS, WEB,
 };
 pub(crate) use config::{ADDRESS, SEARCH_ADDRESS};
 pub use step::{

@@ -141,6 +141,7 @@ pub(crate) fn samples(record: &'static Record, key: &Key) -> Vec<Value> {
         ("configuration", "capabilities") => vec![map([("a", map([("url", text("http://x"))]))])],
         ("server", "url") | ("web", "proxy") => vec![text("http://x")],
         ("web", "search_url") => vec![text("http://x/{query}")],
+        ("web", "search_tool") => vec![text("a__b")],
         ("tool", "arguments") => vec![map([("type", text("object"))])],
         ("configuration", "secrets") => vec![map([("A", map([("env", text("X"))]))])],
         // The type of the record, not any type.

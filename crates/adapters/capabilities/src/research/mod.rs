@@ -7,11 +7,14 @@
 
 mod look;
 mod pad;
+mod provider;
 mod results;
 
-use crate::Now;
+pub use provider::SearchTool;
+
 use crate::function::{About, fit, tool};
 use crate::web_fetch::WebFetch;
+use crate::{Now, Web};
 use abide_core::capability::{CapabilityId, FilePath, Requirement, Risk};
 use abide_core::policy::ToolKind;
 use abide_engine::port::{
@@ -31,18 +34,15 @@ pub struct Research {
     pad: Arc<Pad>,
     web: Arc<WebFetch>,
     search_url: Option<Arc<str>>,
+    search_tool: Option<SearchTool>,
 }
 
 impl Research {
-    /// Makes one that keeps what it has in the files of sessions, and fetches as `web` does. `search_url` has `{query}`
-    /// where the words go.
-    pub fn new(
-        files: Arc<dyn SessionFiles>,
-        now: Now,
-        web: Arc<WebFetch>,
-        search_url: Option<String>,
-    ) -> Self {
-        Self { pad: Arc::new(Pad::new(files, now)), web, search_url: search_url.map(Into::into) }
+    /// Makes one that keeps what it has in the files of sessions, fetches as `web` does, and searches as `settings` say.
+    pub fn new(files: Arc<dyn SessionFiles>, now: Now, web: Arc<WebFetch>, settings: &Web) -> Self {
+        let search_url = settings.search_url.as_deref().map(Into::into);
+        let search_tool = settings.search_tool.clone();
+        Self { pad: Arc::new(Pad::new(files, now)), web, search_url, search_tool }
     }
 }
 
@@ -93,7 +93,9 @@ impl Capability for Research {
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let mut tools = vec![self.add_source(), self.add_note(), self.read(), self.search()];
-        tools.extend(self.search_url.as_ref().map(|url| self.web_search(Arc::clone(url))));
+        if self.search_tool.is_some() || self.search_url.is_some() {
+            tools.push(self.web_search());
+        }
         tools
     }
 
@@ -282,7 +284,7 @@ impl Research {
         Ok(json!({ "query": query, "matches": matches, "truncated": cut }))
     }
 
-    fn web_search(&self, url: Arc<str>) -> Arc<dyn Tool> {
+    fn web_search(&self) -> Arc<dyn Tool> {
         let about = About {
             name: "research_web_search",
             description: "Search the web. Returns titles and addresses; add those that you rely on with research_add_source.",
@@ -292,16 +294,31 @@ impl Research {
             beside: Beside::Others,
             examples: vec![json!({ "query": "rust 2024 edition release date" })],
         };
-        let web = Arc::clone(&self.web);
-        tool(about, move |asked: Search, _: ToolContext| {
-            let (web, url) = (Arc::clone(&web), Arc::clone(&url));
+        let this = self.clone();
+        tool(about, move |asked: Search, context: ToolContext| {
+            let this = this.clone();
             async move {
-                let words: String = url::form_urlencoded::byte_serialize(asked.query.as_bytes()).collect();
-                let page = web.page(&url.replace("{query}", &words)).await?;
-                let results = results::read(&page.text, &page.url);
-                Ok(ToolOutput::Json(
-                    json!({ "query": asked.query, "results": results, "count": results.len() }),
-                ))
+                let (text, from) = match (&this.search_tool, &this.search_url) {
+                    (Some(tool), _) => (tool.search(&asked.query, context.clone()).await?, String::new()),
+                    (None, Some(url)) => {
+                        let words: String =
+                            url::form_urlencoded::byte_serialize(asked.query.as_bytes()).collect();
+                        let page = this.web.page(&url.replace("{query}", &words)).await?;
+                        (page.text, page.url)
+                    }
+                    (None, None) => {
+                        return Err(ToolError::Refused("nothing to search with is set".to_owned()));
+                    }
+                };
+                let results = results::read(&text, &from);
+                let mut answer = json!({ "query": asked.query, "results": results, "count": results.len() });
+                // What a tool says in words of its own is still worth reading.
+                if results.is_empty() && this.search_tool.is_some() {
+                    let mut said = text;
+                    answer["truncated"] = fit(&mut said, &context).into();
+                    answer["text"] = said.into();
+                }
+                Ok(ToolOutput::Json(answer))
             }
         })
     }

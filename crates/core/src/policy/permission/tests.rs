@@ -29,6 +29,7 @@ fn profile(rules: &[(&str, &str, &str)]) -> AgentProfile {
         abilities: None,
         skills: None,
         prompt: String::new(),
+        budget: crate::definition::Budget::default(),
     }
 }
 

@@ -35,6 +35,8 @@ impl Human for NoHuman {
 #[derive(Clone)]
 pub(crate) struct Abilities {
     desk: Arc<LocalDesk>,
+    /// The session that a run is bound to, whoever of its agents starts it.
+    session: String,
     agent: String,
     human: Arc<dyn Human>,
 }
@@ -43,8 +45,8 @@ impl Abilities {
     /// The id of the capability.
     pub(crate) const ID: &'static str = "abilities";
 
-    pub(crate) fn new(desk: Arc<LocalDesk>, agent: &str, human: Arc<dyn Human>) -> Self {
-        Self { desk, agent: agent.to_owned(), human }
+    pub(crate) fn new(desk: Arc<LocalDesk>, session: &str, agent: &str, human: Arc<dyn Human>) -> Self {
+        Self { desk, session: session.to_owned(), agent: agent.to_owned(), human }
     }
 }
 
@@ -114,13 +116,9 @@ impl Tool for AbilityTool {
             let Value::Object(given) = arguments else {
                 return Err(ToolError::Internal(format!("the arguments of `{name}` are no mapping")));
             };
-            let session = context.session.to_string();
-            let caller = Caller {
-                origin: Origin::Loop { session, agent: abilities.agent.clone() },
-                client: None,
-                call: None,
-                session: None,
-            };
+            let (session, agent) = (abilities.session.clone(), abilities.agent.clone());
+            let caller =
+                Caller { origin: Origin::Loop { session, agent }, client: None, call: None, session: None };
             let line = Line { human: Arc::clone(&abilities.human), stop: context.stop };
             let report = call_ability_tool(&*abilities.desk, &name, given, caller, &line).await;
             match report {

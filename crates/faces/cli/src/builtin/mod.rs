@@ -3,6 +3,7 @@
 //! [`runner`] is the runner `builtin` of agent steps; [`Here::seat`] puts an agent together for whoever lets it talk.
 
 mod abilities;
+mod keeping;
 mod rules;
 mod seat;
 mod session_gate;
@@ -10,6 +11,7 @@ pub(crate) mod skills;
 mod summaries;
 
 pub(crate) use abilities::{Abilities, Human, NoHuman};
+pub(crate) use keeping::forget_old_sessions;
 pub(crate) use rules::Manner;
 pub(crate) use seat::{Here, Purpose, Wanted};
 pub(crate) use session_gate::SessionGate;

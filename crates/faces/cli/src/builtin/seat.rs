@@ -14,12 +14,13 @@ use crate::skills::KeptShelf;
 use abide_capabilities::{Now, Sandbox, Workspace, World, builtins, launcher};
 use abide_catalog::Place;
 use abide_core::capability::Conflicts;
-use abide_core::definition::{AgentName, AgentProfile, AgentTools, Enforcement, SecretSource, StepType};
+use abide_core::definition::{
+    AgentName, AgentProfile, AgentTools, Budget, Enforcement, SecretSource, StepType,
+};
 use abide_core::diagnostic::nearest;
 use abide_core::model::{ModelName, Patience};
 use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, ToolKind, kind, names_tool};
 use abide_core::source::{Span, Spanned};
-use abide_core::turn::Envelope;
 use abide_engine::capability::Choice;
 use abide_engine::port::{Clock as _, Confirm, ModelError, NobodyToAsk, Store as _, Task, ToolSpec, Worker};
 use abide_engine::toolbox::{CheckedTool, Toolbox};
@@ -29,13 +30,6 @@ use abide_store_sqlite::{SqliteSessionFiles, SqliteStore};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-
-/// What one attempt of a step may use unless something says otherwise: enough for long work, and an end to what runs wild.
-const TURNS: u32 = 200;
-const TOKENS: u64 = 20_000_000;
-const DEPTH: u32 = 4;
-const TIME: Duration = Duration::from_hours(4);
 
 /// Where agents talk: the machine and the project, as far as putting one together needs them.
 pub(crate) struct Here {
@@ -140,7 +134,7 @@ impl Here {
     }
 
     async fn unfurnished(&self, wanted: &Wanted<'_>) -> Result<(Seat, AgentProfile), String> {
-        let Chosen { profile, model, openable, without } = self.chosen(wanted)?;
+        let Chosen { profile, model, openable, without, budget } = self.chosen(wanted)?;
         let (http, facts) = openable.open().await.map_err(|error| with_help(&error))?;
         let equipment = self.equipped(&profile, wanted, without).await?;
         let gate: Arc<dyn Gate> = match &wanted.purpose {
@@ -163,13 +157,7 @@ impl Here {
             permissions: Arc::new(rules),
             gate,
             confirm: Arc::clone(&wanted.confirm),
-            tree: CallTree::new(Envelope {
-                tokens: Some(TOKENS),
-                cost: None,
-                time: Some(TIME),
-                turns: Some(TURNS),
-                depth: DEPTH,
-            }),
+            tree: CallTree::new(budget.envelope()),
         };
         Ok((seat, profile))
     }
@@ -233,7 +221,8 @@ impl Here {
                 })
                 .chain(keys)
                 .collect();
-            Ok(Chosen { profile, model, openable, without })
+            let budget = config.budget.and(profile.budget);
+            Ok(Chosen { profile, model, openable, without, budget })
         })
     }
 
@@ -373,6 +362,7 @@ struct Chosen {
     model: ModelName,
     openable: Openable,
     without: Vec<String>,
+    budget: Budget,
 }
 
 pub(super) fn nothing_known(place: policy::Place, why: String) -> Situation {

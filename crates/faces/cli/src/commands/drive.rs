@@ -1,6 +1,7 @@
 //! A run driven and shown, until it is over or left.
 
 use super::asking::{Answered, Questions};
+use crate::builtin::forget_old_sessions;
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalDriver, Screen, SystemClock, Told};
 use crate::session::Session;
@@ -80,6 +81,7 @@ pub(super) async fn drive(
     if status.is_final() {
         // The run is over, whatever comes of this; the next one tries again.
         let _ = history::prune(driver.store(), &SystemClock, runs::limits(session), &id).await;
+        let _ = forget_old_sessions(session, "").await;
     }
     if status == RunStatus::Interrupted {
         session.say(&format!("\na step was interrupted in the middle, and nobody knows how far it came\n  abide resume {id} --rerun   runs it again\n  abide resume {id} --fail    counts it as failed\n"))?;

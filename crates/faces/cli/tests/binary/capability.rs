@@ -189,3 +189,41 @@ fn the_users_own_capability_needs_no_trust_and_a_broken_one_is_shown() {
     }
     assert_eq!(codes.iter().filter(|code| *code == "E1202").count(), 2, "{codes:?}");
 }
+
+/// A server over pipes with one tool, which searches.
+const SEARCHER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    params = message.get("params") or {}
+    if "id" not in message:
+        continue
+    if message["method"] == "initialize":
+        result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif message["method"] == "tools/list":
+        result = {"tools": [{"name": "look_up", "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}}}}]}
+    else:
+        found = [{"title": params["arguments"]["query"], "url": "https://example.com/found"}]
+        result = {"content": [{"type": "text", "text": json.dumps(found)}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn research_searches_with_an_mcp_server_of_the_user_and_never_of_a_project() {
+    let project = Project::new();
+    project.write("server.py", SEARCHER);
+    let script = project.path("server.py");
+    let settings = format!(
+        "capabilities:\n  finder: {{ command: [python3, {}] }}\nweb: {{ search_tool: finder__look_up }}\n",
+        script.display()
+    );
+    project.write(".abide/config.yaml", &settings);
+    let query = r#"{"query": "herons"}"#;
+    let by_project = project.abide(&["capability", "test", "research", "research_web_search", query]);
+    assert_eq!(by_project.code, Some(3), "{by_project:?}");
+    project.write(".abide/config.yaml", "");
+    project.write("../config/abide/config.yaml", &settings);
+    let found = project.abide(&["capability", "test", "research", "research_web_search", query]);
+    assert_eq!(found.code, Some(0), "{found:?}");
+    assert!(found.out.contains("https://example.com/found") && found.out.contains("herons"), "{found:?}");
+}

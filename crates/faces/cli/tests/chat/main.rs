@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "tests start processes and look at files")]
 
+mod bounds;
 mod stage;
 
 use abide_testkit::model::{Fault, Turn};
@@ -29,7 +30,7 @@ steps:
 ";
 
 /// The same in few words, at a level.
-fn small(level: &str) -> String {
+pub(crate) fn small(level: &str) -> String {
     format!(
         "description: Looks\nsettings: {{ enforcement: {level} }}\nsteps:\n  - {{ id: look, agent: default, prompt: Look at it, tools: [Read] }}\n"
     )
@@ -39,7 +40,7 @@ fn write_notes() -> Turn {
     Turn::call(call("write", json!({ "path": "notes.md", "content": "good\n" })))
 }
 
-fn submit(step: &str, output: &str) -> Turn {
+pub(crate) fn submit(step: &str, output: &str) -> Turn {
     Turn::call(call("ability_submit", json!({ "run": "$RUN", "step": step, "output": output })))
 }
 

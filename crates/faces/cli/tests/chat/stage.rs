@@ -86,6 +86,22 @@ impl Stage {
         }
     }
 
+    /// Returns the session that a command said it talks in.
+    #[expect(clippy::unused_self, reason = "it reads as what it is about")]
+    pub(crate) fn session_of(&self, output: &Output) -> String {
+        let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = talk.lines().find_map(|line| line.strip_prefix("session "));
+        line.unwrap_or_else(|| panic!("no session: {talk}")).to_owned()
+    }
+
+    /// Returns the first column of what a database answers.
+    pub(crate) fn rows(&self, file: &str, query: &str) -> Vec<String> {
+        let connection = rusqlite::Connection::open(self.path(file)).unwrap();
+        let mut statement = connection.prepare(query).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+
     pub(crate) fn requests(&self) -> Vec<Arc<Request>> {
         self.server.turns()
     }

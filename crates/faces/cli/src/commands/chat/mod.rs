@@ -14,7 +14,9 @@ pub(in crate::commands) mod terminal;
 
 use crate::args::{ChatArguments, Shared};
 use crate::builtin::skills::{Bounds, Workshop};
-use crate::builtin::{Abilities, Here, Human, Manner, NoHuman, Purpose, SessionGate, Wanted, sessions_file};
+use crate::builtin::{
+    Abilities, Here, Human, Manner, NoHuman, Purpose, SessionGate, Wanted, forget_old_sessions, sessions_file,
+};
 use crate::desk::LocalDesk;
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
@@ -93,7 +95,7 @@ async fn talk(
     let desk = Arc::new(LocalDesk::for_loop(session.surroundings, shared));
     let gate = SessionGate::new(session.surroundings, id.as_str(), &name, session.place.root());
     let usable = gate.is_bound() || desk.has_abilities(&name);
-    let abilities = usable.then(|| Abilities::new(Arc::clone(&desk), &name, sitter));
+    let abilities = usable.then(|| Abilities::new(Arc::clone(&desk), id.as_str(), &name, sitter));
     let here = Here::of(session);
     let wanted = Wanted {
         agent: name.clone(),
@@ -138,6 +140,8 @@ async fn talk(
     chat.bound.take_up(session).await?;
     let end = chat.conversation(session, arguments.message.as_deref()).await;
     let left = chat.bound.leave(session).await?;
+    // The conversation is over, whatever comes of this; the next one tries again.
+    let _ = forget_old_sessions(session, chat.log.id().as_str()).await;
     match end {
         // The agent has done what it could; its run has not come to its end.
         Ok(Exit::Done) if left && !human => Ok(Exit::RunUnfinished),
