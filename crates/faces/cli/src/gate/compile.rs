@@ -124,6 +124,8 @@ fn settings(place: &Place) -> Vec<GuardedPath> {
     if let Some(config) = &place.config_home {
         paths.push((config.join("opencode"), GuardedRole::Settings));
         paths.push((config.join("abide"), GuardedRole::Settings));
+        // Whoever trusts for the user runs what the user has not looked at, in every project.
+        paths.push((config.join("abide/trust"), GuardedRole::State));
     }
     paths.into_iter().map(|(path, role)| GuardedPath { path, role }).collect()
 }

@@ -89,6 +89,19 @@ fn what_keeps_the_protection_in_place_is_not_the_agents_to_change() {
 }
 
 #[test]
+fn what_the_user_trusts_is_never_the_agents_to_say() {
+    let stage = Stage::new();
+    let trust = stage.path("home/.config/abide/trust/skill-1");
+    for command in ["echo digest > ~/.config/abide/trust/skill-1", "cp mine ~/.config/abide/trust/"] {
+        stage.shell(command).unwrap_err();
+    }
+    let write = serde_json::json!({ "tool_name": "Write", "tool_input": { "file_path": trust, "content": "digest" } });
+    answer(&stage.tool("PreToolUse", &write)).unwrap_err();
+    // Nothing is protected here and no run is active: the rest is as free as it was.
+    stage.shell("echo x > notes.txt").unwrap();
+}
+
+#[test]
 fn a_session_with_a_run_does_the_step_and_nothing_else() {
     let stage = Stage::new();
     stage.define("deploy.yaml", DEPLOY);
