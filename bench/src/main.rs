@@ -17,6 +17,7 @@
 mod abilities;
 mod floor;
 mod hook;
+mod langgraph;
 mod measure;
 mod runs;
 mod skills;

@@ -21,6 +21,15 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// Returns the least of each number: a machine that has other things to do can only add to it.
+    pub(crate) fn least(costs: &[Self]) -> Self {
+        Self {
+            wall: costs.iter().map(|cost| cost.wall).min().unwrap_or_default(),
+            cpu: costs.iter().map(|cost| cost.cpu).min().unwrap_or_default(),
+            memory: costs.iter().map(|cost| cost.memory).min().unwrap_or_default(),
+        }
+    }
+
     /// Returns the median of each number.
     pub(crate) fn median(costs: &[Self]) -> Self {
         fn middle<T: Ord + Copy + Default>(costs: &[Cost], number: impl Fn(&Cost) -> T) -> T {

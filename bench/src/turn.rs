@@ -5,6 +5,7 @@
 //! with a bare client, reads the answers to their end, and commits as often as the loop does, as many bytes. Each side is a
 //! process of its own, and the model is in neither.
 
+use crate::langgraph;
 use crate::measure::{self, Cost};
 use crate::runs::Bars;
 use abide_core::capability::{Risk, Tier, ToolName};
@@ -81,18 +82,35 @@ fn cpu(turns: u32, rounds: usize, bars: &mut Bars) -> anyhow::Result<()> {
         durable.push(side("durable", &[&server.url(), &count, &at("durable")])?);
         least.push(side("bare", &[&server.url(), &count, &at("bare"), &shown(&bodies), &bytes.to_string()])?);
     }
-    let (durable, least) = (Cost::median(&durable), Cost::median(&least));
-    println!(
-        "{turns} turns with {CALLS} calls each, {COMMITS} commits a turn; the medians of {rounds} rounds"
-    );
+    let (durable, least) = (Cost::least(&durable), Cost::least(&least));
+    println!("{turns} turns with {CALLS} calls each, {COMMITS} commits a turn; the least of {rounds} rounds");
     for (name, cost) in [("abide's loop", durable), ("bare client and commits", least)] {
         let each = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(turns);
         println!("{name:<28}{:>8.2} ms CPU a turn{:>8.2} ms wall", each(cost.cpu), each(cost.wall));
     }
+    beside(durable.cpu / turns, folder.path())?;
     bars.hold(
         "a durable turn, CPU: to a bare client",
         durable.cpu.as_secs_f64() / least.cpu.as_secs_f64(),
         MOST_CPU,
+    );
+    Ok(())
+}
+
+/// Prints what `LangGraph` takes for the same turn, which is no bar.
+fn beside(own: Duration, folder: &Path) -> anyhow::Result<()> {
+    const TURNS: u32 = 10;
+    let Some(python) = langgraph::python() else {
+        println!("LangGraph is left out: ABIDE_BENCH_LANGGRAPH names no Python that has it");
+        return Ok(());
+    };
+    let server = ModelServer::start(Script::function(answer))?;
+    let theirs = langgraph::turn(&python, &server.url(), TURNS, folder)?;
+    let ratio = theirs.as_secs_f64() / own.as_secs_f64();
+    println!(
+        "{:<28}{:>8.2} ms CPU a turn, {ratio:.1} times abide's loop",
+        "LangGraph, SQLite",
+        theirs.as_secs_f64() * 1e3
     );
     Ok(())
 }
