@@ -3,18 +3,22 @@
 //! Both sides are cold processes that take turns, so that a busy machine is busy for both.
 
 use crate::measure::{Cost, process};
+use abide_core::skill::listing::{Offer, describe};
 use anyhow::{Context, ensure};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// How many skills there are.
 const COUNT: usize = 20_000;
 /// What is promised: at most so many times the floor, and so much memory.
 const MOST_RATIO: f64 = 2.0;
 const MOST_MEMORY: u64 = 200 * 1_000_000;
+/// How much more a byte of the description may cost when there are a hundred times as many skills: caches are finite.
+const MOST_GROWTH: f64 = 2.0;
 
 pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
     let repetitions = if quick { 3 } else { 11 };
@@ -51,11 +55,39 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
     }
     let kept = ratio <= MOST_RATIO && listed.memory <= MOST_MEMORY;
     println!(
-        "\n{}: {ratio:.2} times the floor, at most {MOST_RATIO}, and at most {} MB",
+        "\n{}: {ratio:.2} times the floor in time ({:.2} in cpu), at most {MOST_RATIO}, and at most {} MB",
         if kept { "kept" } else { "BROKEN" },
+        listed.cpu.as_secs_f64() / read.cpu.as_secs_f64().max(1e-6),
         MOST_MEMORY / 1_000_000
     );
+    let kept = described(repetitions) && kept;
     Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Builds the description of the skill tool from skills in memory; a byte may not cost more when there are many.
+fn described(repetitions: usize) -> bool {
+    let words = "Does the work of this number. Use it when the user asks for this kind of work, or names it.";
+    let names: Vec<String> = (0..COUNT).map(|index| format!("skill-{index:05}")).collect();
+    let offers: Vec<Offer<'_>> = names.iter().map(|name| Offer { name, description: words }).collect();
+    let cost = |count: usize| {
+        // The same number of bytes in all, so that both are measured as well as each other.
+        let rounds = COUNT / count;
+        let best = (0..repetitions).map(|_| {
+            let started = Instant::now();
+            let bytes: usize = (0..rounds).map(|_| describe(&offers[..count], usize::MAX).len()).sum();
+            started.elapsed().as_secs_f64() * 1e9 / bytes as f64
+        });
+        best.fold(f64::MAX, f64::min)
+    };
+    let (few, many) = (cost(COUNT / 100), cost(COUNT));
+    let ratio = many / few.max(1e-9);
+    let kept = ratio <= MOST_GROWTH;
+    println!(
+        "{}: a byte of the tool's description costs {ratio:.2} times as much with {COUNT} skills as with {}, at most {MOST_GROWTH}",
+        if kept { "kept" } else { "BROKEN" },
+        COUNT / 100
+    );
+    kept
 }
 
 /// Writes the skills, each of about the size that public ones have, and a list of their files.

@@ -2,16 +2,19 @@
 
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_formats::text::{LARGEST_FILE, decode, too_large};
-use std::fs::{File, Metadata};
+use rustix::buffer::spare_capacity;
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, openat};
+use std::ffi::CStr;
+use std::fs::File;
 use std::io::{self, Read as _};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::time::SystemTime;
 
 /// Which version of a file was read, to know cheaply whether it changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    modified: Option<SystemTime>,
+    modified: (i64, i64),
     size: u64,
     inode: u64,
 }
@@ -47,29 +50,56 @@ impl Unreadable {
 
 /// Returns the stamp of a file without reading it.
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
-    std::fs::metadata(path).ok().map(|metadata| stamp_of(&metadata))
+    rustix::fs::stat(path).ok().map(|metadata| stamp_of(&metadata))
 }
 
-fn stamp_of(metadata: &Metadata) -> Stamp {
-    use std::os::unix::fs::MetadataExt as _;
-    Stamp { modified: metadata.modified().ok(), size: metadata.len(), inode: metadata.ino() }
+#[expect(clippy::unnecessary_cast, reason = "how wide the numbers are differs between systems")]
+fn stamp_of(metadata: &Stat) -> Stamp {
+    let modified = (metadata.st_mtime as i64, metadata.st_mtime_nsec as i64);
+    Stamp { modified, size: metadata.st_size as u64, inode: metadata.st_ino as u64 }
 }
 
 /// Reads the bytes of a file into `buffer`; of one that is too large, as many as a definition may have.
 pub(crate) fn read_bytes(path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unreadable> {
     let failed = |source| Unreadable::Io { path: path.display().to_string(), source };
-    buffer.clear();
     // Opening a pipe would otherwise wait for somebody to write into it; for a file it means nothing.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() {
+    read_opened(&file, path, buffer)
+}
+
+/// Reads the bytes of a file in a folder that is open; it must be no link.
+pub(crate) fn read_bytes_at(
+    folder: BorrowedFd<'_>,
+    name: &CStr,
+    path: &Path,
+    buffer: &mut Vec<u8>,
+) -> Result<Stamp, Unreadable> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = openat(folder, name, flags, Mode::empty());
+    let failed = |source: io::Error| Unreadable::Io { path: path.display().to_string(), source };
+    read_opened(&File::from(opened.map_err(|error| failed(error.into()))?), path, buffer)
+}
+
+fn read_opened(file: &File, path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unreadable> {
+    let failed = |source| Unreadable::Io { path: path.display().to_string(), source };
+    buffer.clear();
+    let metadata = fstat(file).map_err(|error| failed(error.into()))?;
+    if FileType::from_raw_mode(metadata.st_mode) != FileType::RegularFile {
         return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
     }
-    let known_size = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(LARGEST_FILE);
-    buffer.reserve(known_size + 1);
-    file.take(LARGEST_FILE as u64 + 1).read_to_end(buffer).map_err(failed)?;
+    let size = u64::try_from(metadata.st_size).unwrap_or_default();
+    let known_size = usize::try_from(size).unwrap_or(usize::MAX).min(LARGEST_FILE);
+    // One byte more than there should be: a read that leaves it free has come to the end.
+    if buffer.capacity() <= known_size {
+        buffer.reserve_exact(known_size + 1);
+    }
+    let first = rustix::io::read(file, spare_capacity(buffer)).map_err(|error| failed(error.into()))?;
+    if first != known_size {
+        // It grew, or came in parts.
+        file.take((LARGEST_FILE + 1).saturating_sub(first) as u64).read_to_end(buffer).map_err(failed)?;
+    }
     if buffer.len() > LARGEST_FILE {
-        let size = metadata.len().max(buffer.len() as u64);
+        let size = size.max(buffer.len() as u64);
         buffer.truncate(LARGEST_FILE);
         return Err(Unreadable::NotText(Box::new(too_large(size))));
     }

@@ -26,46 +26,61 @@ pub struct Reading {
 
 /// Reads the bytes of a `SKILL.md`; what is not UTF-8 is replaced, as every other client does.
 pub fn read(bytes: &[u8]) -> Reading {
-    let text = String::from_utf8_lossy(bytes);
-    let mut reading = read_text(&text);
-    if let (Cow::Owned(_), Some(_)) = (&text, &reading.skill) {
-        reading.problems.push(
-            Diagnostic::whole_file(Code::SkillRepaired, "bytes that are not UTF-8 were replaced")
-                .help("save the file as UTF-8"),
-        );
+    let (mut reading, body) = skim(bytes);
+    if let Some(skill) = &mut reading.skill {
+        skill.body = body.into_owned();
     }
     reading
 }
 
-fn read_text(text: &str) -> Reading {
+/// Reads the same and leaves the body where it is: the skill has none, and it stands beside it.
+pub fn skim(bytes: &[u8]) -> (Reading, Cow<'_, str>) {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => {
+            let (reading, body) = read_text(text);
+            (reading, Cow::Borrowed(body))
+        }
+        Cow::Owned(text) => {
+            let (mut reading, body) = read_text(&text);
+            let body = body.to_owned();
+            if reading.skill.is_some() {
+                reading.problems.push(
+                    Diagnostic::whole_file(Code::SkillRepaired, "bytes that are not UTF-8 were replaced")
+                        .help("save the file as UTF-8"),
+                );
+            }
+            (reading, Cow::Owned(body))
+        }
+    }
+}
+
+/// Reads a text; the body is beside what was read.
+fn read_text(text: &str) -> (Reading, &str) {
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (matter, offset, body) = match split::split(bare) {
-        Split::None => return dropped(crate::frontmatter::missing()),
+        Split::None => return (dropped(crate::frontmatter::missing()), ""),
         Split::Language(language) => {
-            return dropped(
-                Diagnostic::whole_file(
-                    Code::NoFrontmatter,
-                    format!(
-                        "the frontmatter says that it is `{}`",
-                        abide_core::diagnostic::excerpt(language)
-                    ),
-                )
-                .help("start the file with `---` alone: abide reads YAML there, and never runs anything"),
-            );
+            let problem = Diagnostic::whole_file(
+                Code::NoFrontmatter,
+                format!("the frontmatter says that it is `{}`", abide_core::diagnostic::excerpt(language)),
+            )
+            .help("start the file with `---` alone: abide reads YAML there, and never runs anything");
+            return (dropped(problem), "");
         }
         Split::Found { matter, offset, body } => (matter, offset, body),
     };
     let offset = offset + text.len() - bare.len();
-    match frontmatter::parse(matter) {
-        Ok(fields) => accept(fields, body, Vec::new()),
+    let reading = match frontmatter::parse(matter) {
+        Ok(fields) => accept(fields, Vec::new()),
         Err(failure) => match repair::repaired(text) {
             Some(fields) => {
                 let problem = syntax(text, offset, &failure, Code::SkillRepaired);
-                accept(Some(fields), body, vec![problem])
+                accept(Some(fields), vec![problem])
             }
             None => dropped(syntax(text, offset, &failure, Code::BadYaml)),
         },
-    }
+    };
+    (reading, body)
 }
 
 fn dropped(problem: Diagnostic) -> Reading {
@@ -84,7 +99,7 @@ fn syntax(text: &str, offset: usize, failure: &Failure, code: Code) -> Diagnosti
 }
 
 /// Makes a skill of its fields, if it has a name.
-fn accept(fields: Option<Vec<Field>>, body: &str, mut problems: Vec<Diagnostic>) -> Reading {
+fn accept(fields: Option<Vec<Field>>, mut problems: Vec<Diagnostic>) -> Reading {
     let Some(fields) = fields else {
         return dropped(
             Diagnostic::whole_file(Code::WrongType, "the frontmatter is not a mapping")
@@ -135,7 +150,7 @@ fn accept(fields: Option<Vec<Field>>, body: &str, mut problems: Vec<Diagnostic>)
         Some(Held::Text(text)) => Some(text),
         Some(other) => return dropped(wrong("description", &other)),
     };
-    Reading { skill: Some(Skill { name, description, fields: others, body: body.to_owned() }), problems }
+    Reading { skill: Some(Skill { name, description, fields: others, body: String::new() }), problems }
 }
 
 #[cfg(test)]

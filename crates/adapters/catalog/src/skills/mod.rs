@@ -52,10 +52,9 @@ pub enum ForAgents {
 }
 
 impl SkillSummary {
-    fn of(skill: &Skill) -> Self {
+    /// Sums up a skill whose body stands beside it.
+    fn of(skill: Skill, body: &str) -> Self {
         Self {
-            name: skill.name.as_str().into(),
-            description: skill.description.as_deref().map(Into::into),
             requires: skill.requires(),
             max_turns: skill.max_turns(),
             for_agents: match skill.for_agents() {
@@ -64,7 +63,9 @@ impl SkillSummary {
                 true => ForAgents::Load,
             },
             for_people: skill.for_people(),
-            has_commands: abide_core::skill::text::has_commands(&skill.body),
+            has_commands: abide_core::skill::text::has_commands(body),
+            name: skill.name.into(),
+            description: skill.description.map(Into::into),
         }
     }
 }

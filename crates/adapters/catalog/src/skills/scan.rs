@@ -8,14 +8,19 @@ use super::cache::{Read, SkillCache};
 use super::folders::Root;
 use super::links::{Allowed, Refused};
 use crate::Origin;
-use crate::file::{Stamp, read_bytes, stamp};
+use crate::file::{Stamp, Unreadable, read_bytes, read_bytes_at, stamp};
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_formats::skill;
-use std::ffi::OsStr;
-use std::fs;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, statat};
+use rustix::io::Errno;
+use std::ffi::{CStr, OsStr};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The file that makes a folder a skill.
+const SKILL: &CStr = c"SKILL.md";
 /// How deep below its root a folder is walked.
 const DEEPEST: usize = 8;
 /// How many folders and links of one root are looked at.
@@ -147,7 +152,7 @@ fn follow(
     };
     if is_file_link {
         let mut buffer = Vec::new();
-        next.files.push(read(link.to_path_buf(), cache, &mut buffer));
+        next.files.push(read(link.to_path_buf(), cache, &mut buffer, read_bytes));
     } else if target.is_dir() {
         // What lies in the walked folder has a name of its own, and what holds it would lead in a circle.
         let known = target.starts_with(canonical)
@@ -204,33 +209,11 @@ fn look(folders: &[PathBuf], cache: &SkillCache) -> Level {
     let mut level = Level::default();
     let mut buffer = Vec::new();
     for folder in folders {
-        let listed = match fs::read_dir(folder) {
-            Ok(listed) => listed,
-            Err(error) => {
-                let problem =
-                    Diagnostic::whole_file(Code::Unreadable, format!("the folder cannot be read: {error}"));
-                level.problems.push((folder.clone(), problem));
-                continue;
-            }
-        };
         let first = level.folders.len();
-        for entry in listed.take(MOST_NAMES).filter_map(Result::ok) {
-            let Ok(kind) = entry.file_type() else { continue };
-            let name = entry.file_name();
-            let is_skill = name == "SKILL.md";
-            if kind.is_dir() {
-                if is_skill {
-                    level.files.push(refused(&entry.path(), true, unreadable("it is a folder")));
-                } else if name != "node_modules" && name != ".git" {
-                    level.folders.push(entry.path());
-                }
-            } else if kind.is_symlink() {
-                level.links.push(entry.path());
-            } else if is_skill && kind.is_file() {
-                level.files.push(read(entry.path(), cache, &mut buffer));
-            } else if is_skill {
-                level.files.push(refused(&entry.path(), true, unreadable("it is not a regular file")));
-            }
+        if let Err(error) = look_at(folder, cache, &mut buffer, &mut level) {
+            let problem =
+                Diagnostic::whole_file(Code::Unreadable, format!("the folder cannot be read: {error}"));
+            level.problems.push((folder.clone(), problem));
         }
         level.folders[first..].sort_unstable();
     }
@@ -238,18 +221,76 @@ fn look(folders: &[PathBuf], cache: &SkillCache) -> Level {
     level
 }
 
+/// Looks at one folder. It is opened once, and what is in it is reached from there: most of a scan is finding the way.
+fn look_at(
+    folder: &Path,
+    cache: &SkillCache,
+    buffer: &mut Vec<u8>,
+    level: &mut Level,
+) -> Result<(), io::Error> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut listed = Dir::new(open(folder, flags, Mode::empty())?)?;
+    for _ in 0..MOST_NAMES {
+        let entry = match listed.read() {
+            None => break,
+            Some(entry) => entry?,
+        };
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let is_skill = name == SKILL;
+        let path = || folder.join(OsStr::from_bytes(name.to_bytes()));
+        let kind = match entry.file_type() {
+            // Not every file system tells.
+            FileType::Unknown => match statat(listed.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => FileType::from_raw_mode(found.st_mode),
+                Err(_) => continue,
+            },
+            kind => kind,
+        };
+        match kind {
+            FileType::Directory if is_skill => {
+                level.files.push(refused(&path(), true, unreadable("it is a folder")));
+            }
+            FileType::Directory if name != c"node_modules" && name != c".git" => level.folders.push(path()),
+            FileType::Symlink => level.links.push(path()),
+            FileType::RegularFile if is_skill => {
+                let path = path();
+                level.files.push(read(path, cache, buffer, |path, buffer| {
+                    read_bytes_at(listed.fd().map_err(|error| lost(path, error))?, name, path, buffer)
+                }));
+            }
+            _ if is_skill && kind != FileType::Directory => {
+                level.files.push(refused(&path(), true, unreadable("it is not a regular file")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn lost(path: &Path, error: Errno) -> Unreadable {
+    Unreadable::Io { path: path.display().to_string(), source: error.into() }
+}
+
 /// Reads one skill, unless it is known.
-fn read(path: PathBuf, cache: &SkillCache, buffer: &mut Vec<u8>) -> File {
+fn read(
+    path: PathBuf,
+    cache: &SkillCache,
+    buffer: &mut Vec<u8>,
+    bytes: impl FnOnce(&Path, &mut Vec<u8>) -> Result<Stamp, Unreadable>,
+) -> File {
     if !cache.is_empty()
         && let Some(stamp) = stamp(&path)
         && let Some(read) = cache.get(&path, stamp)
     {
         return File { path, stamp: Some(stamp), read };
     }
-    match read_bytes(&path, buffer) {
+    match bytes(&path, buffer) {
         Ok(stamp) => {
-            let reading = skill::read(buffer);
-            let summary = reading.skill.as_ref().map(SkillSummary::of).map(Arc::new);
+            let (reading, body) = skill::skim(buffer);
+            let summary = reading.skill.map(|skill| Arc::new(SkillSummary::of(skill, &body)));
             let read = Arc::new(Read { summary, problems: reading.problems });
             File { path, stamp: Some(stamp), read }
         }

@@ -163,7 +163,7 @@ impl Here {
     }
 
     /// Says what is missing if there is no model that any agent could be asked with.
-    pub(super) fn no_model(&self) -> Option<String> {
+    pub(crate) fn no_model(&self) -> Option<String> {
         self.quietly(|session| {
             let survey = models::survey(session);
             let own = survey.models.iter().find(|model| !model.agents.is_empty());

@@ -81,8 +81,7 @@ fn list(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
             _ => ("✗", Some(Ink::Error)),
         };
         let description = entry.summary.as_ref().and_then(|summary| summary.description.as_deref());
-        let about = why.unwrap_or_else(|| description.unwrap_or("(no description)").to_owned());
-        let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
+        let about = one_line(why.as_deref().or(description).unwrap_or("(no description)"));
         table.row(ink, [mark.into(), entry.name.to_string(), word.into(), about, entry.shown.to_string()]);
     }
     if entries.is_empty() {
@@ -99,6 +98,18 @@ fn list(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
         session.say("\n")?;
     }
     Ok(Exit::Done)
+}
+
+/// Returns a text with one blank where it has white space.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
 }
 
 /// Returns the profile of an agent, with what the configuration says about it.

@@ -243,7 +243,10 @@ impl Desk for LocalDesk {
         arguments: serde_json::Map<String, serde_json::Value>,
         _caller: &Caller,
     ) -> Option<Report> {
-        (tool == skills::TOOL).then(|| self.skill(&arguments))
+        if tool == skills::TOOL {
+            return Some(self.skill(&arguments));
+        }
+        self.run_skill(tool, &arguments).await
     }
 
     fn tool_changes(&self) -> Option<watch::Receiver<u64>> {

@@ -1,16 +1,25 @@
-//! The skill tool of the server: which skills there are, and what one says.
+//! The skill tools of the server: which skills there are, what one says, and what comes of running one.
 //!
 //! What was found stays in memory ([`KeptShelf`]), and clients are told when it changed.
 
 use super::{LocalDesk, refused};
-use crate::skills::{KeptShelf, Reader, Shelf, Unfit};
+use crate::builtin::skills::{Bounds, By, Order, Unrun};
+use crate::builtin::{Here, Manner, Purpose, SessionGate, Wanted};
+use crate::skills::{KeptShelf, Reader, Shelf, SkillOffer, Unfit};
+use abide_core::skill::text::Arguments;
+use abide_core::turn::TurnEnd;
+use abide_engine::port::{NobodyToAsk, Stop};
 use abide_mcp::desk::{MoreTool, Report};
 use serde_json::{Map, Value, json};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 /// What the tool is called.
 pub(super) const TOOL: &str = "skill";
+/// The agent whose tools and rules a skill has that a client runs.
+const AGENT: &str = "default";
+/// The tools that it has of them.
+const LOOKS: [&str; 4] = ["read", "list", "glob", "grep"];
 /// The skills of the desk, once somebody asked for them.
 #[derive(Default)]
 pub(super) struct SkillDesk(OnceLock<KeptShelf>);
@@ -47,13 +56,81 @@ impl LocalDesk {
             "additionalProperties": false,
         });
         let Value::Object(schema) = schema else { return Vec::new() };
-        vec![MoreTool {
+        let mut tools = vec![MoreTool {
             name: TOOL.to_owned(),
             title: "Load a skill".to_owned(),
             description,
             schema,
             reads_only: true,
-        }]
+        }];
+        tools.extend(self.running_tools());
+        tools
+    }
+
+    /// Returns a tool for each skill that wants to be run, if there is a model to run them with.
+    fn running_tools(&self) -> Vec<MoreTool> {
+        let offers = self.with_shelf(|shelf| shelf.tools(None)).unwrap_or_default();
+        let has_model = || self.quietly(|session| Ok(Here::of(session).no_model().is_none()));
+        if offers.is_empty() || !has_model().unwrap_or_default() {
+            return Vec::new();
+        }
+        let tool = |offer: SkillOffer| {
+            let (description, Value::Object(schema)) = (offer.about(), SkillOffer::schema()) else {
+                return None;
+            };
+            let title = format!("Run the skill {}", offer.name);
+            Some(MoreTool { name: offer.tool.to_string(), title, description, schema, reads_only: false })
+        };
+        offers.into_iter().filter_map(tool).collect()
+    }
+
+    /// Runs a skill by its tool; nothing when there is none of that name.
+    ///
+    /// Nothing is known about the agent of the client, and nobody can be asked: the skill looks, and changes nothing.
+    pub(super) async fn run_skill(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Report> {
+        let offers = self.with_shelf(|shelf| shelf.tools(None)).ok()?;
+        let offer = offers.into_iter().find(|offer| offer.tool.as_str() == tool)?;
+        let given = match arguments.get("args") {
+            None => "",
+            Some(Value::String(given)) if arguments.len() == 1 => given.as_str(),
+            Some(_) => return Some(Report::failure(format!("`{tool}` takes one argument: `args`, a text"))),
+        };
+        Some(self.ran(&offer, given).await.unwrap_or_else(Report::failure))
+    }
+
+    async fn ran(&self, offer: &SkillOffer, given: &str) -> Result<Report, String> {
+        let here = self.quietly(|session| Ok((Here::of(session), session.place.root())));
+        let (here, root) = here.map_err(|failure| failure.to_string())?;
+        let id = uuid::Uuid::now_v7().to_string();
+        let gate = SessionGate::new(&self.surroundings, &id, AGENT, root);
+        let wanted = Wanted {
+            agent: AGENT.to_owned(),
+            model: None,
+            purpose: Purpose::Talk(gate, None),
+            manner: Manner::Talk,
+            mark: format!("skill/{id}"),
+            confirm: Arc::new(NobodyToAsk),
+        };
+        let (seat, workshop) = here.furnished(&wanted).await?;
+        let order = Order {
+            name: &offer.name,
+            arguments: Arguments::read(given),
+            by: By::Client,
+            bounds: &Bounds::only(&LOOKS),
+            tree: seat.tree,
+            parent: None,
+            watch: None,
+        };
+        let ran = workshop.run(order, &Stop::never()).await.map_err(|why| match why {
+            Unrun::Unfit(
+                Unfit::Unknown(why) | Unfit::Denied(why) | Unfit::Ask(why) | Unfit::Unusable(why),
+            )
+            | Unrun::Failed(why) => why,
+        })?;
+        match ran.report.end {
+            TurnEnd::Finished => Ok(Report { text: ran.report.text, data: Map::new(), failed: false }),
+            end => Err(format!("the skill `{}` has no result: {end}", offer.name)),
+        }
     }
 
     /// Loads a skill.

@@ -10,7 +10,7 @@ use abide_core::capability::ToolName;
 use abide_core::definition::{AgentProfile, PermissionAction};
 use abide_core::skill::Skill;
 use abide_core::skill::available::{Need, unavailable};
-use abide_core::skill::listing::{BUDGET, Offer, describe};
+use abide_core::skill::listing::{BUDGET, Offer, describe, escape};
 use abide_core::skill::tool::{PREFIX, tool_name};
 use abide_core::skill::view;
 use abide_skills::{Commands, Reads};
@@ -47,6 +47,30 @@ pub(crate) struct SkillOffer {
     pub(crate) name: Arc<str>,
     pub(crate) description: Arc<str>,
     pub(crate) max_turns: u32,
+}
+
+impl SkillOffer {
+    /// Returns what a model is told about the tool.
+    pub(crate) fn about(&self) -> String {
+        let mut about = String::new();
+        escape(&mut about, &self.description, 1_024);
+        let turns = match self.max_turns {
+            1 => "answers at once".to_owned(),
+            turns => format!("works by itself for at most {turns} answers"),
+        };
+        format!("Runs a skill and returns its result; it {turns}. {about}")
+    }
+
+    /// Returns the JSON Schema of what it is given.
+    pub(crate) fn schema() -> serde_json::Value {
+        serde_json::json!({
+            "type": "object",
+            "properties": {
+                "args": { "type": "string", "description": "What the skill is given; everything that it must know" }
+            },
+            "additionalProperties": false,
+        })
+    }
 }
 
 /// Who wants a skill.
@@ -323,4 +347,40 @@ fn place_of(folder: &std::path::Path) -> String {
 
 fn remembering(error: &abide_catalog::TrustError) -> Failure {
     Failure::new(Exit::System, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_catalog::{Configuration, Place};
+
+    #[expect(clippy::disallowed_methods, reason = "the skills are files")]
+    #[test]
+    fn what_agents_are_told_is_built_from_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = folder.path().canonicalize().unwrap();
+        for index in 0..50 {
+            let skill = start.join(format!(".abide/skills/skill-{index}"));
+            std::fs::create_dir_all(&skill).unwrap();
+            let text = format!("---\nname: skill-{index}\ndescription: Does {index}\nmax_turns: 2\n---\nx\n");
+            std::fs::write(skill.join("SKILL.md"), text).unwrap();
+        }
+        let surroundings = Surroundings {
+            folder: start.clone(),
+            variables: Vec::new(),
+            binary: None,
+            terminal: false,
+            terminal_in: false,
+            width: || None,
+        };
+        let place = Place { start: start.clone(), home: None, config_home: None };
+        let configuration = Configuration::load(&place, |_| None);
+        let shelf = Shelf::of(&surroundings, Catalog::open(place, configuration));
+        let before = shelf.describe(None);
+        assert_eq!(before.matches("<name>").count(), 50);
+        // Whatever looked at the disk now would find nothing.
+        std::fs::remove_dir_all(&start).unwrap();
+        assert_eq!(shelf.describe(None), before);
+        assert_eq!((shelf.tools(None).len(), shelf.names(None).len()), (50, 50));
+    }
 }

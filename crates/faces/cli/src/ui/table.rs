@@ -3,6 +3,7 @@
 use super::Ink;
 use super::Style;
 use super::visible::visible;
+use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
 /// A table with a header.
@@ -19,7 +20,15 @@ impl<const N: usize> Table<N> {
 
     /// Adds a row; its first cell may be coloured.
     pub(crate) fn row(&mut self, ink: Option<Ink>, cells: [String; N]) {
-        self.rows.push((ink, cells.map(|cell| visible(&cell, true).into_owned())));
+        let seen = |cell: String| {
+            // Most are plain as they are, and there may be many.
+            let shown = match visible(&cell, true) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(shown) => Some(shown),
+            };
+            shown.unwrap_or(cell)
+        };
+        self.rows.push((ink, cells.map(seen)));
     }
 
     /// Returns the table as text; the column before the last gives way when lines get longer than `most`.
@@ -27,7 +36,7 @@ impl<const N: usize> Table<N> {
         let mut widths = self.header.map(UnicodeWidthStr::width);
         for (_, cells) in &self.rows {
             for (width, cell) in widths.iter_mut().zip(cells) {
-                *width = (*width).max(cell.width());
+                *width = (*width).max(width_of(cell));
             }
         }
         let total: usize = widths.iter().sum::<usize>() + 2 * (N - 1);
@@ -55,20 +64,25 @@ fn line<const N: usize>(
     let start = out.len();
     for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let cell = shortened(cell, *width);
-        let padding = width.saturating_sub(cell.width());
+        let padding = width.saturating_sub(width_of(&cell));
         match ink {
             Some(ink) if index == 0 => style.paint(out, ink, &cell),
             _ => out.push_str(&cell),
         }
-        out.push_str(&" ".repeat(padding + 2));
+        out.extend(std::iter::repeat_n(' ', padding + 2));
     }
     out.truncate(start + out[start..].trim_end().len());
     out.push('\n');
 }
 
-fn shortened(cell: &str, width: usize) -> String {
-    if cell.width() <= width {
-        return cell.to_owned();
+/// Returns how many columns a cell takes, in which every character can be seen.
+fn width_of(cell: &str) -> usize {
+    if cell.is_ascii() { cell.len() } else { cell.width() }
+}
+
+fn shortened(cell: &str, width: usize) -> Cow<'_, str> {
+    if width_of(cell) <= width {
+        return Cow::Borrowed(cell);
     }
     let mut short = String::new();
     for character in cell.chars() {
@@ -78,7 +92,7 @@ fn shortened(cell: &str, width: usize) -> String {
         short.push(character);
     }
     short.push('…');
-    short
+    Cow::Owned(short)
 }
 
 #[cfg(test)]

@@ -401,3 +401,42 @@ fn skills_are_loaded_over_the_server_and_seen_as_they_change() {
     server.hears("notifications/tools/list_changed");
     assert!(described(&mut server).contains("<name>more</name>"));
 }
+
+#[test]
+fn a_client_runs_skills_that_can_only_look() {
+    use abide_testkit::model::{ModelServer, ToolCall, Turn};
+    let stage = Stage::new();
+    let model = ModelServer::start(vec![
+        Turn::calls([
+            ToolCall::new("read", json!({ "path": "facts.txt" })),
+            ToolCall::new("bash", json!({ "command": "touch owned" })),
+        ]),
+        Turn::text("the fact is 42"),
+    ])
+    .unwrap();
+    let config = format!(
+        "model: local/one\nproviders:\n  local:\n    format: openai\n    url: {}/v1\n    models: {{ one: {{}} }}\nagents:\n  default:\n    permission: {{ bash: allow }}\n",
+        model.url()
+    );
+    std::fs::write(stage.path("project/.abide/config.yaml"), config).unwrap();
+    std::fs::write(stage.path("project/facts.txt"), "42\n").unwrap();
+    let folder = stage.path("project/.abide/skills/find");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = "---\nname: find\ndescription: Finds facts\nmax_turns: 2\n---\nFind $1. !`touch owned`\n";
+    std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    stage.person(&["skill", "trust", "find"]);
+    let mut server = stage.server();
+    let listed = server.request("tools/list", &json!({}));
+    let names: Vec<&str> =
+        listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(names.contains(&"skills__find"), "{names:?}");
+    let ran = server.call("s1", "skills__find", &json!({ "args": "facts" })).unwrap();
+    assert_eq!(ran["content"][0]["text"], "the fact is 42", "{ran}");
+    assert_eq!(stage.text("owned"), None, "neither by a command of the skill nor by a tool");
+    let asked = model.turns();
+    let tools: Vec<&str> = asked[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools, ["read", "list", "glob", "grep"]);
+    assert!(asked[0].tells("Find facts.") && asked[1].tells("there is no tool `bash`"));
+    let bad = server.unseen("skills__find", &json!({ "args": 7 }));
+    assert_eq!(bad["isError"], true);
+}

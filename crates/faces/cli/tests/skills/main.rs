@@ -4,6 +4,7 @@
 
 mod bounds;
 mod chat;
+mod examples;
 mod loading;
 mod running;
 mod steps;

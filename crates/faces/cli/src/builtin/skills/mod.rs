@@ -64,6 +64,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Returns the bounds of whoever may use these tools and no others.
+    pub(crate) fn only(tools: &[&str]) -> Self {
+        Self { itself: None, allowed: vec![tools.iter().map(|tool| (*tool).to_owned()).collect()] }
+    }
+
     /// Returns the bounds of a skill that is run within these.
     pub(crate) fn of(&self, skill: &str, tools: Option<&[String]>) -> Self {
         let allowed = self.allowed.iter().cloned().chain(tools.map(<[String]>::to_vec)).collect();

@@ -14,8 +14,8 @@ use abide_engine::port::{
 };
 use abide_engine::toolbox::Toolbox;
 use abide_engine::turn::{Agent, CallTree, Report, SessionLog, Watch};
-use abide_skills::Reads;
-use serde_json::{Value, json};
+use abide_skills::{Commands, Reads};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +44,8 @@ pub(crate) enum By {
     Step,
     /// Another agent: nothing is read or run for the skill that this agent could not read or run.
     Agent,
+    /// The agent of a client, of whose rules nothing is known: nothing is run for the skill.
+    Client,
 }
 
 /// Why a skill was not run.
@@ -70,11 +72,11 @@ impl Workshop {
             let reader = match by {
                 By::Person => Reader::Person,
                 By::Step => Reader::Anybody,
-                By::Agent => Reader::Agent(Some(&profile)),
+                By::Agent | By::Client => Reader::Agent(Some(&profile)),
             };
             let loaded = match shelf.load(&skill, reader) {
                 // The call was not made without the human's yes that the rule asks for.
-                Err(Unfit::Ask(_)) => shelf.load(&skill, Reader::Agent(None)),
+                Err(Unfit::Ask(_)) if by == By::Agent => shelf.load(&skill, Reader::Agent(None)),
                 loaded => loaded,
             }?;
             let (commands, reads) = (shelf.commands(&loaded), shelf.reads(&loaded));
@@ -86,6 +88,10 @@ impl Workshop {
             By::Person => (commands, reads),
             By::Step => (self.commands(&loaded.skill.body, commands).await, reads),
             By::Agent => (self.commands(&loaded.skill.body, commands).await, Reads::Skill),
+            By::Client => {
+                let why = "a client runs the skill, and abide does not know what its agent may do";
+                (Commands::Refused(why.to_owned()), Reads::Skill)
+            }
         };
         let filling = Filling { commands, reads, project: &self.project, mark: self.mark_of() };
         Ok(Brief::of(&loaded, arguments, &self.process, filling).await)
@@ -142,22 +148,10 @@ pub(super) struct RunTool {
 
 impl RunTool {
     pub(super) fn new(workshop: Arc<Workshop>, offer: SkillOffer, tree: CallTree, bounds: Bounds) -> Self {
-        let mut about = String::new();
-        abide_core::skill::listing::escape(&mut about, &offer.description, 1_024);
-        let turns = match offer.max_turns {
-            1 => "answers at once".to_owned(),
-            turns => format!("works for at most {turns} answers with your tools"),
-        };
         let spec = ToolSpec {
+            description: offer.about(),
             name: offer.tool,
-            description: format!("Runs a skill and returns its result; it {turns}. {about}"),
-            arguments: json!({
-                "type": "object",
-                "properties": {
-                    "args": { "type": "string", "description": "What the skill is given; everything that it must know" }
-                },
-                "additionalProperties": false,
-            }),
+            arguments: SkillOffer::schema(),
             kind: ToolKind::Agent,
             risk: Risk::High,
             // Each call that it makes is judged by itself.
