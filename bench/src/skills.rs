@@ -75,7 +75,7 @@ fn described(repetitions: usize) -> bool {
         let best = (0..repetitions).map(|_| {
             let started = Instant::now();
             let bytes: usize = (0..rounds).map(|_| describe(&offers[..count], usize::MAX).len()).sum();
-            started.elapsed().as_secs_f64() * 1e9 / bytes as f64
+            started.elapsed().as_secs_f64() * 1e9 / f64::from(u32::try_from(bytes).unwrap_or(u32::MAX))
         });
         best.fold(f64::MAX, f64::min)
     };

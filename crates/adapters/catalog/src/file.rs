@@ -53,7 +53,12 @@ pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     rustix::fs::stat(path).ok().map(|metadata| stamp_of(&metadata))
 }
 
-#[expect(clippy::unnecessary_cast, reason = "how wide the numbers are differs between systems")]
+#[expect(
+    clippy::unnecessary_cast,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "what the numbers are differs between systems, and they are only compared with themselves"
+)]
 fn stamp_of(metadata: &Stat) -> Stamp {
     let modified = (metadata.st_mtime as i64, metadata.st_mtime_nsec as i64);
     Stamp { modified, size: metadata.st_size as u64, inode: metadata.st_ino as u64 }

@@ -95,7 +95,8 @@ impl LocalDesk {
             Some(Value::String(given)) if arguments.len() == 1 => given.as_str(),
             Some(_) => return Some(Report::failure(format!("`{tool}` takes one argument: `args`, a text"))),
         };
-        Some(self.ran(&offer, given).await.unwrap_or_else(Report::failure))
+        // Large, and seldom called.
+        Some(Box::pin(self.ran(&offer, given)).await.unwrap_or_else(Report::failure))
     }
 
     async fn ran(&self, offer: &SkillOffer, given: &str) -> Result<Report, String> {
