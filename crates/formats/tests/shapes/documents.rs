@@ -95,6 +95,8 @@ contexts! {
     ABILITIES, Config, ["abilities"], |record| map([("abilities", record)]);
     SKILLS, Config, ["skills"], |record| map([("skills", record)]);
     RUNS, Config, ["runs"], |record| map([("runs", record)]);
+    SESSIONS, Config, ["sessions"], |record| map([("sessions", record)]);
+    BUDGET, Config, ["budget"], |record| map([("budget", record)]);
     AGENT_SETTINGS, Config, ["agents", "a"], |record| map([("agents", map([("a", record)]))]);
     SECRET_SOURCE, Config, ["secrets", "a"], |record| map([("secrets", map([("a", record)]))]);
     PROVIDER, Config, ["providers", "a"], in_provider;
