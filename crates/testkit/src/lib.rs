@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod acp;
+pub mod agents;
 pub mod client;
 mod clock;
 pub mod conformance;

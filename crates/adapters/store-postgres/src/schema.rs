@@ -87,6 +87,46 @@ CREATE TABLE starts (
 );
 CREATE INDEX starts_open ON starts (at, run) WHERE NOT is_over;
 "#,
+    r"
+-- PostgreSQL has it itself from version 18 on.
+DO $do$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'uuidv7') THEN
+        CREATE FUNCTION uuidv7() RETURNS uuid LANGUAGE sql VOLATILE AS $f$
+            SELECT encode(
+                set_bit(set_bit(
+                    overlay(uuid_send(gen_random_uuid())
+                        PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
+                        FROM 1 FOR 6),
+                    52, 1), 53, 1),
+                'hex')::uuid
+        $f$;
+    END IF;
+END $do$;
+
+CREATE TABLE agents (
+    id            UUID PRIMARY KEY DEFAULT uuidv7(),
+    name          TEXT NOT NULL,
+    description   TEXT,
+    system_prompt TEXT NOT NULL,
+    model         TEXT,
+    status        VARCHAR(20) NOT NULL DEFAULT 'active',
+    created_at    TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    updated_at    TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    version       BIGINT NOT NULL DEFAULT 1
+);
+
+CREATE TABLE agent_capabilities (
+    id            UUID PRIMARY KEY DEFAULT uuidv7(),
+    agent_id      UUID NOT NULL REFERENCES agents(id) ON DELETE CASCADE,
+    -- Which ones there are is checked against the registry.
+    capability_id VARCHAR(50) NOT NULL,
+    position      INTEGER NOT NULL DEFAULT 0,
+    created_at    TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    UNIQUE(agent_id, capability_id)
+);
+CREATE INDEX idx_agent_capabilities_agent_id ON agent_capabilities(agent_id);
+CREATE INDEX idx_agent_capabilities_position ON agent_capabilities(agent_id, position);
+",
 ];
 
 /// Brings a database to the present version, in one transaction; another server may have been faster.

@@ -2,6 +2,7 @@
 //!
 //! Every port has a contract suite in `testkit` that all its implementations run.
 
+mod agents;
 mod capability;
 mod chain;
 mod clock;
@@ -18,6 +19,7 @@ mod summarizer;
 mod tool;
 mod workspace;
 
+pub use agents::{AgentRow, AgentStatus, Agents, AgentsError};
 pub use capability::Capability;
 pub use chain::{End, NO_HASH, chained, link, verify};
 pub use clock::Clock;

@@ -113,6 +113,7 @@ pub(crate) fn text(
 ) -> Result<Option<String>, Problem> {
     match object.remove(name) {
         None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text.contains('\0') => Err(wrong(name, "has the character zero in it")),
         Some(Value::String(text)) if text.len() <= longest => Ok(Some(text)),
         Some(Value::String(_)) => Err(wrong(name, &format!("is longer than {longest} bytes"))),
         Some(_) => Err(wrong(name, "is no text")),
@@ -133,6 +134,7 @@ pub(crate) fn texts(
         Some(_) => return Err(wrong(name, "is no list")),
     };
     let text = |value: Value| match value {
+        Value::String(text) if text.contains('\0') => Err(wrong(name, "has the character zero in it")),
         Value::String(text) if text.len() <= longest => Ok(text),
         Value::String(_) => Err(wrong(name, &format!("has an entry longer than {longest} bytes"))),
         _ => Err(wrong(name, "has an entry that is no text")),

@@ -4,8 +4,9 @@ use crate::fleet::Fleet;
 use crate::problem::Problem;
 use abide_core::event::RunId;
 use abide_core::value::Value as Given;
+use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::Driver;
-use abide_engine::port::{Clock, Keys, Later, Process, Starts, Store, Workspace};
+use abide_engine::port::{Agents, Clock, Keys, Later, Process, Starts, Store, Workspace};
 use serde_json::Value;
 
 /// The driver of a house.
@@ -73,6 +74,12 @@ pub trait House: Send + Sync + 'static {
 
     /// Returns which runs were started here.
     fn starts(&self) -> &dyn Starts;
+
+    /// Returns the agents that were made over the API.
+    fn agents(&self) -> &dyn Agents;
+
+    /// Returns what agents can be given.
+    fn capabilities(&self) -> &CapabilityRegistry;
 
     /// Tells the time, in milliseconds since 1970.
     fn now(&self) -> i64;

@@ -51,6 +51,8 @@ codes! {
     NotYours, FORBIDDEN, "not_yours", "somebody else must do this";
     Refused, CONFLICT, "refused", "what is asked for may not happen now";
     Reused, UNPROCESSABLE_ENTITY, "reused", "the idempotency key belongs to another request";
+    Changed, PRECONDITION_FAILED, "changed", "somebody else has changed it";
+    Capability, UNPROCESSABLE_ENTITY, "capability", "an agent cannot have what it names";
     TooSlow, REQUEST_TIMEOUT, "too_slow", "the request took too long to arrive";
     TooLong, PAYLOAD_TOO_LARGE, "too_long", "the body is too long";
     NotJson, UNSUPPORTED_MEDIA_TYPE, "not_json", "the body is not application/json";

@@ -1,5 +1,8 @@
 //! The schemas of what is sent and answered, by name; tests hold real answers to them.
 
+use crate::operations::{
+    LONGEST_CAPABILITY, LONGEST_DESCRIPTION, LONGEST_NAME as LONGEST_AGENT, LONGEST_PROMPT, MOST_CAPABILITIES,
+};
 use crate::problem::Code;
 use abide_engine::keys::{LONGEST_NAME, Scope};
 use serde_json::{Map, Value, json};
@@ -7,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Returns every schema by its name.
 pub(crate) fn all() -> Map<String, Value> {
     let mut all = Map::new();
-    for (name, schema) in own().into_iter().chain(runs()) {
+    for (name, schema) in own().into_iter().chain(runs()).chain(agents()) {
         all.insert(name.to_owned(), schema);
     }
     all
@@ -236,6 +239,91 @@ fn runs() -> Vec<(&'static str, Value)> {
             ]),
         ),
         ("Answered", object(&[("run", string()), ("status", string()), ("by", string())])),
+    ]
+}
+
+fn agents() -> Vec<(&'static str, Value)> {
+    let short = |longest: usize| json!({ "type": "string", "maxLength": longest });
+    let maybe = |longest: usize| json!({ "type": ["string", "null"], "maxLength": longest });
+    let ids = json!({ "type": "array", "maxItems": MOST_CAPABILITIES, "items": short(LONGEST_CAPABILITY), "description": "Earlier ones speak first" });
+    let capability = |more: &[(&'static str, Value)]| {
+        let mut fields = vec![
+            ("id", string()),
+            ("name", string()),
+            ("description", string()),
+            (
+                "status",
+                json!({ "type": "string", "enum": ["available", "coming_soon", "deprecated", "unavailable"] }),
+            ),
+            ("icon", json!({ "type": ["string", "null"] })),
+            ("category", json!({ "type": ["string", "null"] })),
+            ("version", json!({ "type": "integer" })),
+            ("risk", string()),
+            ("depends_on", json!({ "type": "array", "items": string() })),
+            ("reason?", json!({ "type": "string", "description": "Why it cannot be used here" })),
+        ];
+        fields.extend(more.iter().cloned());
+        object(&fields)
+    };
+    let tool = object(&[
+        ("name", string()),
+        ("description", string()),
+        ("arguments", json!({ "type": "object" })),
+        ("policy", string()),
+        ("risk", string()),
+    ]);
+    vec![
+        ("Capability", capability(&[])),
+        (
+            "Capabilities",
+            object(&[
+                ("items", json!({ "type": "array", "items": named("Capability") })),
+                ("total", json!({ "type": "integer" })),
+            ]),
+        ),
+        (
+            "CapabilityDetail",
+            capability(&[
+                ("system_prompt", json!({ "type": ["string", "null"] })),
+                ("tools", json!({ "type": "array", "items": tool })),
+            ]),
+        ),
+        (
+            "NewAgent",
+            object(&[
+                ("name", short(LONGEST_AGENT)),
+                ("description?", maybe(LONGEST_DESCRIPTION)),
+                ("system_prompt?", maybe(LONGEST_PROMPT)),
+                ("model?", maybe(LONGEST_AGENT)),
+                ("capabilities?", ids.clone()),
+            ]),
+        ),
+        (
+            "AgentChange",
+            object(&[
+                ("name?", maybe(LONGEST_AGENT)),
+                ("description?", maybe(LONGEST_DESCRIPTION)),
+                ("system_prompt?", maybe(LONGEST_PROMPT)),
+                ("model?", maybe(LONGEST_AGENT)),
+                ("capabilities?", ids.clone()),
+            ]),
+        ),
+        (
+            "Agent",
+            object(&[
+                ("id", string()),
+                ("name", string()),
+                ("description", json!({ "type": ["string", "null"] })),
+                ("system_prompt", string()),
+                ("model", json!({ "type": ["string", "null"] })),
+                ("capabilities", ids),
+                ("status", json!({ "type": "string", "enum": ["active", "archived"] })),
+                ("created_at", moment()),
+                ("updated_at", moment()),
+            ]),
+        ),
+        ("AgentPage", page("Agent")),
+        ("Nothing", object(&[])),
     ]
 }
 

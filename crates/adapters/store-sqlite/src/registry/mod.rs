@@ -1,7 +1,8 @@
-//! What a server keeps beside the log, in a SQLite file of its own: its keys, and the runs that it started.
+//! What a server keeps beside the log, in a SQLite file of its own: its keys, the runs that it started, and agents.
 //!
 //! It is not in the log's file: hooks and `abide status` open that one, and need nothing of this.
 
+mod agents;
 mod keys;
 mod starts;
 
@@ -42,6 +43,30 @@ CREATE TABLE starts (
     UNIQUE (owner, once)
 ) STRICT;
 CREATE INDEX starts_open ON starts (at, run) WHERE NOT is_over;
+",
+    "
+CREATE TABLE agents (
+    id            TEXT NOT NULL PRIMARY KEY,
+    name          TEXT NOT NULL,
+    description   TEXT,
+    system_prompt TEXT NOT NULL,
+    model         TEXT,
+    status        TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL,
+    version       INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+CREATE TABLE agent_capabilities (
+    id            INTEGER PRIMARY KEY,
+    agent_id      TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+    capability_id TEXT NOT NULL,
+    position      INTEGER NOT NULL DEFAULT 0,
+    created_at    INTEGER NOT NULL,
+    UNIQUE (agent_id, capability_id)
+) STRICT;
+CREATE INDEX idx_agent_capabilities_agent_id ON agent_capabilities (agent_id);
+CREATE INDEX idx_agent_capabilities_position ON agent_capabilities (agent_id, position);
 ",
 ];
 

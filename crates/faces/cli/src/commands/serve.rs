@@ -25,7 +25,7 @@ pub(crate) fn serve(
     runtime.block_on(async {
         let stores = Stores::open(session, arguments.database.database.as_deref())?;
         let shown = stores.shown.clone();
-        let house = Arc::new(LocalHouse::new(session, shared, stores));
+        let house = Arc::new(LocalHouse::new(session, shared, stores).await);
         house.ready().await.map_err(|why| Failure::new(Exit::System, why))?;
         let server = Server::bind(arguments.bind, &options, house).await.map_err(|error| failed(&error))?;
         if arguments.check {

@@ -8,14 +8,16 @@ pub(crate) use store::ServerStore;
 pub(crate) use stores::Stores;
 
 use crate::args::Shared;
+use crate::capabilities::{Reach, capabilities, in_memory};
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalWorkspace, SystemClock};
 use crate::session::Session;
 use crate::{Surroundings, runners};
 use abide_core::event::{RunId, Timestamp};
+use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::{Driver, Observer};
 use abide_engine::history::{self, Limits};
-use abide_engine::port::{Clock as _, Keys, Later, Starts, Store as _};
+use abide_engine::port::{Agents, Clock as _, Keys, Later, Starts, Store as _};
 use abide_http::{Code, Fleet, House, HouseDriver, Look, Problem};
 use abide_process::LocalProcess;
 use serde_json::Value;
@@ -27,12 +29,14 @@ pub(crate) struct LocalHouse {
     driver: Driver<ServerStore, LocalProcess, LocalWorkspace, SystemClock>,
     fleet: Arc<Fleet>,
     limits: Limits,
+    capabilities: CapabilityRegistry,
     surroundings: Surroundings,
     shared: Shared,
 }
 
 impl LocalHouse {
-    pub(crate) fn new(session: &Session<'_>, shared: &Shared, stores: Stores) -> Self {
+    /// Puts everything together; MCP servers of the configuration are started or reached now, and stay.
+    pub(crate) async fn new(session: &Session<'_>, shared: &Shared, stores: Stores) -> Self {
         let fleet = Arc::new(Fleet::default());
         let observer = Arc::clone(&fleet) as Arc<dyn Observer>;
         let driver = match &*stores.log {
@@ -44,6 +48,7 @@ impl LocalHouse {
             driver,
             fleet,
             limits: runs::limits(session),
+            capabilities: capabilities(session, in_memory(), Reach::All).await.registry,
             surroundings: session.surroundings.clone(),
             shared: shared.clone(),
         }
@@ -70,6 +75,14 @@ impl House for LocalHouse {
 
     fn starts(&self) -> &dyn Starts {
         &*self.stores.starts
+    }
+
+    fn agents(&self) -> &dyn Agents {
+        &*self.stores.agents
+    }
+
+    fn capabilities(&self) -> &CapabilityRegistry {
+        &self.capabilities
     }
 
     fn now(&self) -> i64 {

@@ -4,7 +4,7 @@ use super::ServerStore;
 use crate::runs::{self, SystemClock, log_file};
 use crate::session::Session;
 use crate::{Exit, Failure};
-use abide_engine::port::{Clock as _, Keys, Starts, StoreError};
+use abide_engine::port::{Agents, Clock as _, Keys, Starts, StoreError};
 use abide_store_postgres::PgStore;
 use abide_store_sqlite::{SqliteRegistry, SqliteStore};
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub(crate) struct Stores {
     pub(crate) keys: Arc<dyn Keys>,
     /// Which runs were started by servers.
     pub(crate) starts: Arc<dyn Starts>,
+    /// Agents that were made over the API.
+    pub(crate) agents: Arc<dyn Agents>,
     /// What is used, for people.
     pub(crate) shown: String,
 }
@@ -33,7 +35,8 @@ impl Stores {
             return Ok(Self {
                 log: Arc::new(ServerStore::Sqlite(Box::new(log))),
                 keys: Arc::new(registry.clone()),
-                starts: Arc::new(registry),
+                starts: Arc::new(registry.clone()),
+                agents: Arc::new(registry),
                 shown: file.display().to_string(),
             });
         };
@@ -49,7 +52,8 @@ impl Stores {
         Ok(Self {
             log: Arc::new(ServerStore::Postgres(Box::new(log))),
             keys: Arc::clone(&keys) as _,
-            starts: keys,
+            starts: Arc::clone(&keys) as _,
+            agents: keys,
             shown,
         })
     }

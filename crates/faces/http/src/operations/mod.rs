@@ -1,7 +1,9 @@
 //! What is done for a request that was let in: one file per kind of thing.
 
 mod abilities;
+mod agents;
 mod approvals;
+mod capabilities;
 mod events;
 mod keys;
 mod logs;
@@ -9,6 +11,9 @@ mod meta;
 mod refusals;
 mod runs;
 
+pub(crate) use agents::{
+    LONGEST_CAPABILITY, LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_PROMPT, MOST_CAPABILITIES,
+};
 pub use keys::random;
 
 use crate::ask::Ask;
@@ -38,6 +43,13 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::ResumeRun => runs::resume(&door.house, &ask).await,
         Operation::ListApprovals => approvals::list(&*door.house, &ask).await,
         Operation::AnswerApproval => approvals::answer(&door.house, &ask).await,
+        Operation::ListCapabilities => Ok(capabilities::list(&*door.house)),
+        Operation::GetCapability => capabilities::show(&*door.house, &ask),
+        Operation::CreateAgent => agents::create(&*door.house, &ask).await,
+        Operation::ListAgents => agents::list(&*door.house, &ask).await,
+        Operation::GetAgent => agents::show(&*door.house, &ask).await,
+        Operation::PatchAgent => agents::patch(&*door.house, &ask).await,
+        Operation::ArchiveAgent => agents::archive(&*door.house, &ask).await,
         Operation::ListKeys => keys::list(&*door.house, &ask).await,
         Operation::CreateKey => keys::create(&*door.house, &ask).await,
         Operation::RevokeKey => keys::revoke(&*door.house, &ask).await,

@@ -1,11 +1,13 @@
 //! A house with real stores and processes, in a folder of its own, and a server that stands on it.
 
 use crate::client::Client;
+use abide_capabilities::{MemoryFiles, Sandbox, Web, World, builtins};
 use abide_core::event::{RunId, Timestamp};
+use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::Driver;
 use abide_engine::keys::{Scope, mint};
 use abide_engine::port::{
-    Clock, Definition, FoundTexts, Holder, Keys, Later, Starts, Workspace, WorkspaceError,
+    Agents, Clock, Definition, FoundTexts, Holder, Keys, Later, Starts, Workspace, WorkspaceError,
 };
 use abide_http::{Fleet, House, HouseDriver, Look, Options, Problem, Server};
 use abide_process::LocalProcess;
@@ -88,6 +90,7 @@ pub(crate) struct TestHouse {
     driver: Driver<SqliteStore, LocalProcess, TestWorkspace, TestClock>,
     fleet: Arc<Fleet>,
     broken: AtomicBool,
+    capabilities: CapabilityRegistry,
 }
 
 impl TestHouse {
@@ -110,6 +113,12 @@ impl TestHouse {
             driver: Driver::new(ports, holder, Arc::clone(&fleet) as _, Arc::new(|_| false)),
             fleet,
             broken: AtomicBool::new(false),
+            capabilities: builtins(World {
+                now: Arc::new(|| TestClock.now()),
+                files: Arc::new(MemoryFiles::new(Arc::new(|| TestClock.now()))),
+                sandbox: Sandbox::unavailable("it was not tried"),
+                web: Web::default(),
+            }),
         }
     }
 
@@ -126,8 +135,8 @@ impl TestHouse {
     /// Makes a key of somebody.
     pub(crate) async fn key_of(&self, name: &str, scopes: &[Scope], number: u8) -> String {
         let minted = mint(name, scopes, "root", i64::from(number), ([number; 8], [number; 32])).unwrap();
-        if self.registry.find(&minted.key.id).await.unwrap().is_none() {
-            self.registry.add(minted.key).await.unwrap();
+        if Keys::find(&self.registry, &minted.key.id).await.unwrap().is_none() {
+            Keys::add(&self.registry, minted.key).await.unwrap();
         }
         minted.text
     }
@@ -153,6 +162,14 @@ impl House for TestHouse {
 
     fn starts(&self) -> &dyn Starts {
         &self.registry
+    }
+
+    fn agents(&self) -> &dyn Agents {
+        &self.registry
+    }
+
+    fn capabilities(&self) -> &CapabilityRegistry {
+        &self.capabilities
     }
 
     fn now(&self) -> i64 {

@@ -1,5 +1,6 @@
 //! The server as its callers meet it: real connections, real keys, every route.
 
+mod agents;
 mod client;
 mod doors;
 mod house;

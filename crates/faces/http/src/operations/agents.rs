@@ -1,0 +1,211 @@
+//! Agents: made and changed whole or not at all, and never with a capability that they could not use.
+
+use crate::ask::{Ask, bad, text, texts, wrong};
+use crate::door::Answered;
+use crate::house::House;
+use crate::problem::{Code, Problem};
+use crate::reply::Reply;
+use abide_core::capability::Conflicts;
+use abide_core::capability::SelectionError;
+use abide_engine::capability::{Choice, EquipError};
+use abide_engine::port::{AgentRow, AgentStatus, AgentsError};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+/// The longest of everything, in bytes, and how many capabilities an agent may name.
+pub(crate) const LONGEST_NAME: usize = 200;
+pub(crate) const LONGEST_DESCRIPTION: usize = 4_096;
+pub(crate) const LONGEST_PROMPT: usize = 256 * 1024;
+pub(crate) const LONGEST_CAPABILITY: usize = 50;
+pub(crate) const MOST_CAPABILITIES: usize = 50;
+/// How often a change without `If-Match` is tried when others change the agent at the same time.
+const TRIES: usize = 8;
+
+const FIELDS: &[&str] = &["name", "description", "system_prompt", "model", "capabilities"];
+
+pub(super) async fn create<H: House>(house: &H, ask: &Ask) -> Answered {
+    let mut body = ask.object(FIELDS)?;
+    let now = house.now();
+    let blank = AgentRow {
+        id: Uuid::now_v7().to_string(),
+        name: String::new(),
+        description: None,
+        system_prompt: String::new(),
+        model: None,
+        capabilities: Vec::new(),
+        status: AgentStatus::Active,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    let agent = changed(blank, &mut body)?;
+    check(house, &agent)?;
+    house.agents().add(agent.clone()).await.map_err(|error| failed(&error))?;
+    Ok(shown(StatusCode::CREATED, &agent))
+}
+
+/// Takes what a body says about an agent.
+fn changed(mut agent: AgentRow, body: &mut Map<String, Value>) -> Result<AgentRow, Problem> {
+    if let Some(name) = text(body, "name", LONGEST_NAME)? {
+        agent.name = name;
+    }
+    // A null takes away what may be missing, and nothing else.
+    for (name, field, longest) in [
+        ("description", &mut agent.description, LONGEST_DESCRIPTION),
+        ("model", &mut agent.model, LONGEST_NAME),
+    ] {
+        if body.contains_key(name) {
+            *field = text(body, name, longest)?;
+        }
+    }
+    if let Some(prompt) = text(body, "system_prompt", LONGEST_PROMPT)? {
+        agent.system_prompt = prompt;
+    }
+    if let Some(capabilities) = texts(body, "capabilities", MOST_CAPABILITIES, LONGEST_CAPABILITY)? {
+        agent.capabilities = capabilities;
+    }
+    if agent.name.trim().is_empty() {
+        return Err(wrong("name", "is missing or empty"));
+    }
+    Ok(agent)
+}
+
+/// Refuses an agent that could not have what it names.
+fn check<H: House>(house: &H, agent: &AgentRow) -> Result<(), Problem> {
+    let choices: Vec<Choice> = agent.capabilities.iter().map(Choice::of).collect();
+    let Err(reasons) = house.capabilities().equip(&choices, &agent.system_prompt, Conflicts::Refuse) else {
+        return Ok(());
+    };
+    let told: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+    let named = reasons.iter().find_map(|reason| match reason {
+        EquipError::Selection(SelectionError::Unknown { id, .. }) => Some(id.clone()),
+        EquipError::Selection(
+            SelectionError::Twice(id)
+            | SelectionError::Unusable { id, .. }
+            | SelectionError::Missing { id, .. }
+            | SelectionError::Version { id, .. }
+            | SelectionError::Conflict { second: id, .. },
+        )
+        | EquipError::Configuration { id, .. } => Some(id.to_string()),
+        _ => None,
+    });
+    Err(Problem::new(Code::Capability, told.join("\n"))
+        .with("capability", json!(named))
+        .with("problems", json!(told)))
+}
+
+pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
+    let limit = ask.limit()?;
+    let status = match ask.query("status") {
+        None => None,
+        Some(word) => Some(AgentStatus::parse(word).ok_or_else(|| bad("status", "is active or archived"))?),
+    };
+    let after = ask.query("after");
+    if after.is_some_and(|after| Uuid::try_parse(after).is_err()) {
+        return Err(bad("after", "is not the `next` of a page"));
+    }
+    let mut page = house.agents().list(after, status, limit + 1).await.map_err(|error| failed(&error))?;
+    let more = page.len() > limit;
+    page.truncate(limit);
+    let next = page.last().filter(|_| more).map(|last| last.id.clone());
+    let items: Vec<Value> = page.iter().map(to_json).collect();
+    Ok(Reply::done(&json!({ "items": items, "next": next })))
+}
+
+pub(super) async fn show<H: House>(house: &H, ask: &Ask) -> Answered {
+    Ok(shown(StatusCode::OK, &find(house, ask.part(0)).await?))
+}
+
+pub(super) async fn patch<H: House>(house: &H, ask: &Ask) -> Answered {
+    let body = ask.object(FIELDS)?;
+    change(house, ask, |agent| {
+        if agent.status == AgentStatus::Archived {
+            return Err(Problem::new(Code::Refused, format!("the agent {} is archived", agent.id)));
+        }
+        let agent = changed(agent, &mut body.clone())?;
+        check(house, &agent)?;
+        Ok(agent)
+    })
+    .await
+}
+
+pub(super) async fn archive<H: House>(house: &H, ask: &Ask) -> Answered {
+    ask.object(&[])?;
+    change(house, ask, |agent| Ok(AgentRow { status: AgentStatus::Archived, ..agent })).await
+}
+
+/// Changes an agent as it is, or as the caller has seen it.
+async fn change<H: House>(
+    house: &H,
+    ask: &Ask,
+    change: impl Fn(AgentRow) -> Result<AgentRow, Problem>,
+) -> Answered {
+    let expected = expected(ask)?;
+    for _ in 0..TRIES {
+        let found = find(house, ask.part(0)).await?;
+        if expected.is_some_and(|expected| expected != found.version) {
+            return Err(changed_meanwhile());
+        }
+        let mut agent = change(found)?;
+        agent.updated_at = house.now().max(agent.updated_at);
+        match house.agents().replace(agent.clone()).await {
+            Ok(version) => return Ok(shown(StatusCode::OK, &AgentRow { version, ..agent })),
+            Err(AgentsError::Changed { .. }) if expected.is_none() => {}
+            Err(AgentsError::Changed { .. }) => return Err(changed_meanwhile()),
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+    Err(changed_meanwhile())
+}
+
+/// Returns the version that the caller has seen, if they say so.
+fn expected(ask: &Ask) -> Result<Option<u64>, Problem> {
+    let Some(value) = ask.headers.get(header::IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let version =
+        text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).and_then(|text| text.parse().ok());
+    version.map(Some).ok_or_else(changed_meanwhile)
+}
+
+fn changed_meanwhile() -> Problem {
+    Problem::new(Code::Changed, "the agent is not the one that `If-Match` names: read it again")
+}
+
+async fn find<H: House>(house: &H, id: &str) -> Result<AgentRow, Problem> {
+    let found = house.agents().find(id).await.map_err(|error| failed(&error))?;
+    found.ok_or_else(|| Problem::new(Code::NotFound, format!("there is no agent {id}")))
+}
+
+fn shown(status: StatusCode, agent: &AgentRow) -> Reply {
+    let reply = Reply::json(status, &to_json(agent));
+    match HeaderValue::from_str(&format!("\"{}\"", agent.version)) {
+        Ok(tag) => reply.header(header::ETAG, tag),
+        Err(_) => reply,
+    }
+}
+
+fn to_json(agent: &AgentRow) -> Value {
+    json!({
+        "id": agent.id,
+        "name": agent.name,
+        "description": agent.description,
+        "system_prompt": agent.system_prompt,
+        "model": agent.model,
+        "capabilities": agent.capabilities,
+        "status": agent.status.word(),
+        "created_at": agent.created_at,
+        "updated_at": agent.updated_at,
+    })
+}
+
+fn failed(error: &AgentsError) -> Problem {
+    match error {
+        AgentsError::Missing(_) => Problem::new(Code::NotFound, error.to_string()),
+        AgentsError::Changed { .. } => changed_meanwhile(),
+        AgentsError::Unreachable(_) => Problem::new(Code::Unavailable, "the agents cannot be reached"),
+    }
+}
