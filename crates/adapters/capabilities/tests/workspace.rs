@@ -180,7 +180,8 @@ async fn commands_run_in_the_project_bounded_and_without_keys() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_are_answered_where_there_is_what_they_are_about() {
     let project = project();
-    std::fs::write(project.folder.path().join("project/src/main.rs"), "fn main() { todo(\"TODO\", 1.0) }\n").unwrap();
+    std::fs::write(project.folder.path().join("project/src/main.rs"), "fn main() { todo(\"TODO\", 1.0) }\n")
+        .unwrap();
     let mut tried = 0;
     for tool in project.tools.iter() {
         let name = tool.spec().name.as_str();

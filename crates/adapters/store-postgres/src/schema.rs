@@ -90,7 +90,7 @@ CREATE INDEX starts_open ON starts (at, run) WHERE NOT is_over;
     r"
 -- PostgreSQL has it itself from version 18 on.
 DO $do$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'uuidv7') THEN
+    IF to_regprocedure('uuidv7()') IS NULL THEN
         CREATE FUNCTION uuidv7() RETURNS uuid LANGUAGE sql VOLATILE AS $f$
             SELECT encode(
                 set_bit(set_bit(
