@@ -3,7 +3,7 @@
 use crate::client::Order;
 use crate::hearing::Heard;
 use crate::lines::Lines;
-use crate::trouble::{explained, not_installed};
+use crate::trouble::{Complaints, explained, not_installed};
 use crate::{Client, Held, Keeper, Profile, Profiles, Watch, claude};
 use abide_core::event::{RunId, StepKey};
 use abide_core::view::context::message;
@@ -18,8 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How much of what a client writes to standard error is kept, for the reason of a failure.
-const STDERR: usize = 8 * 1024;
 /// How many sessions are remembered to be gone on with.
 const MOST_SESSIONS: usize = 1_000;
 /// How long a hook that was asked may take to say so.
@@ -111,7 +109,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
             client: self.client,
             lines: Lines::default(),
             heard: Heard::default(),
-            stderr: Vec::new(),
+            stderr: Complaints::default(),
             unnamed: 0,
             watch: held.watch,
             broken,
@@ -137,7 +135,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
         hearing.finish().await;
         let why = is_broken.borrow().clone();
         let heard = std::mem::take(&mut hearing.heard);
-        let end = self.end(&task, ending, why, &heard, &String::from_utf8_lossy(&hearing.stderr));
+        let end = self.end(&task, ending, why, &heard, &hearing.stderr.text());
         self.remember(&task, heard.session.filter(|_| end == RunnerEnd::Finished));
         let structured = heard.structured.filter(|_| task.output_schema.is_some());
         Answer { end, text: heard.text, structured, usage: heard.usage }
@@ -283,7 +281,7 @@ struct Hearing {
     lines: Lines,
     heard: Heard,
     /// The end of what it wrote to standard error.
-    stderr: Vec<u8>,
+    stderr: Complaints,
     /// How many calls were carried out that have no id.
     unnamed: usize,
     watch: Box<dyn Watch>,
@@ -294,11 +292,7 @@ struct Hearing {
 impl Hearing {
     async fn take(&mut self, line: Line) {
         match line.stream {
-            Stream::Stderr => {
-                self.stderr.extend(line.bytes);
-                let over = self.stderr.len().saturating_sub(STDERR);
-                self.stderr.drain(..over);
-            }
+            Stream::Stderr => self.stderr.take(line.bytes),
             Stream::Stdout => {
                 for line in self.lines.take(&line.bytes) {
                     self.event(&line).await;

@@ -1,6 +1,28 @@
 //! What goes wrong with a client, as one sentence that says what to do.
 
 use crate::Client;
+use std::borrow::Cow;
+
+/// How much of what a client writes to standard error is kept.
+const KEPT: usize = 8 * 1024;
+
+/// The end of what a client wrote to standard error, for the reason of a failure.
+#[derive(Debug, Default)]
+pub(crate) struct Complaints(Vec<u8>);
+
+impl Complaints {
+    /// Takes more of it, and lets go of what is too long ago.
+    pub(crate) fn take(&mut self, bytes: Vec<u8>) {
+        self.0.extend(bytes);
+        let over = self.0.len().saturating_sub(KEPT);
+        self.0.drain(..over);
+    }
+
+    /// Returns it as text.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+}
 
 /// Returns what is said when a client is not there.
 pub(crate) fn not_installed(client: Client) -> String {

@@ -61,19 +61,7 @@ impl File {
 
     /// Makes the folder and an empty file, unless they are there.
     pub(crate) fn create(&self) -> Result<(), StoreError> {
-        let failed = |place: &Path, reason: std::io::Error| StoreError::Unwritable {
-            place: place.display().to_string(),
-            reason: reason.to_string(),
-        };
-        if let Some(folder) = self.path.parent() {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            made.map_err(|reason| failed(folder, reason))?;
-        }
-        // SQLite gives its -wal and -shm files the mode of the main file.
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path) {
-            Err(reason) if reason.kind() != ErrorKind::AlreadyExists => Err(failed(&self.path, reason)),
-            _ => Ok(()),
-        }
+        make(&self.path)
     }
 
     /// Opens a connection that reads, bringing the file to the present version if it is not.
@@ -175,5 +163,22 @@ impl File {
                 result => return result,
             }
         }
+    }
+}
+
+/// Makes the folder and an empty file, unless they are there; both are for their owner's eyes only.
+pub(crate) fn make(path: &Path) -> Result<(), StoreError> {
+    let failed = |place: &Path, reason: std::io::Error| StoreError::Unwritable {
+        place: place.display().to_string(),
+        reason: reason.to_string(),
+    };
+    if let Some(folder) = path.parent() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|reason| failed(folder, reason))?;
+    }
+    // SQLite gives its -wal and -shm files the mode of the main file.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(reason) if reason.kind() != ErrorKind::AlreadyExists => Err(failed(path, reason)),
+        _ => Ok(()),
     }
 }

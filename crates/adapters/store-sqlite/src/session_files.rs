@@ -4,15 +4,13 @@
 //! neither.
 
 use crate::error::{of_read, of_write};
-use crate::file::Clock;
+use crate::file::{Clock, make};
 use abide_core::capability::FilePath;
 use abide_core::event::Timestamp;
 use abide_engine::port::{
     FileInfo, FilesError, Later, NewFile, Quota, SessionFiles, SessionId, StoreError, Written,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
-use std::fs::{DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -48,18 +46,7 @@ impl SqliteSessionFiles {
     /// Opens the file, and makes it, with its folder, if it is not there.
     pub fn open(path: &Path, clock: Clock) -> Result<Self, StoreError> {
         let place = path.display().to_string();
-        let failed = |reason: std::io::Error| StoreError::Unwritable {
-            place: place.clone(),
-            reason: reason.to_string(),
-        };
-        if let Some(folder) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-        }
-        // What sessions hold is for its owner's eyes only.
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-            Err(reason) if reason.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(reason)),
-            _ => {}
-        }
+        make(path)?;
         let mut connection = Connection::open(path).map_err(|error| of_read(&place, &error))?;
         if prepare(&mut connection).map_err(|error| of_write(&place, &error))? {
             return Ok(Self { connection: Mutex::new(connection), clock });

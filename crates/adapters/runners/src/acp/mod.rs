@@ -13,6 +13,7 @@ use crate::client::{prompt_in_words, schema_in_words};
 use crate::hearing::answer_as_data;
 use crate::keeper::Judge;
 use crate::lines::Lines;
+use crate::trouble::Complaints;
 use crate::{Client, Keeper, Profile, Profiles, Watch};
 use abide_core::definition::{self, Ability, Enforcement, Step};
 use abide_engine::port::{
@@ -28,8 +29,6 @@ use std::sync::Arc;
 use talk::{Next, REFUSED, Talk, answer, chosen, none_chosen, refusal};
 use tokio::sync::{Mutex, mpsc, watch};
 
-/// How much of what an agent writes to standard error is kept, for the reason of a failure.
-const STDERR: usize = 8 * 1024;
 /// How many messages may wait until the agent reads them; then it is not listened to, either.
 const MOST_WAITING: usize = 64;
 
@@ -143,7 +142,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
             name: command.program.display().to_string(),
             talk: Talk::new(&task.folder, told(&task, &profile)),
             lines: Lines::default(),
-            stderr: Vec::new(),
+            stderr: Complaints::default(),
             root: task.folder.clone(),
             judge,
             watch: held.map(|held| held.watch),
@@ -212,7 +211,7 @@ struct Desk {
     talk: Talk,
     lines: Lines,
     /// The end of what it wrote to standard error.
-    stderr: Vec<u8>,
+    stderr: Complaints,
     root: PathBuf,
     judge: Box<dyn Judge>,
     watch: Option<Box<dyn Watch>>,
@@ -226,11 +225,7 @@ struct Desk {
 impl Desk {
     async fn take(&mut self, line: Line) {
         match line.stream {
-            Stream::Stderr => {
-                self.stderr.extend(line.bytes);
-                let over = self.stderr.len().saturating_sub(STDERR);
-                self.stderr.drain(..over);
-            }
+            Stream::Stderr => self.stderr.take(line.bytes),
             Stream::Stdout => {
                 for line in self.lines.take(&line.bytes) {
                     // What is no JSON is a note of the agent to its user.
@@ -360,7 +355,7 @@ impl Desk {
             (_, None, Some("cancelled")) | (Ok(Ending::Cancelled), None, None) => RunnerEnd::Cancelled,
             (_, None, Some(reason)) => failed(&format!("its turn ended early ({reason})")),
             (Ok(Ending::Exited(code)), None, None) => {
-                let said = String::from_utf8_lossy(&self.stderr);
+                let said = self.stderr.text();
                 let said = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
                 let said: String = said.chars().take(300).collect();
                 let said = if said.is_empty() { String::new() } else { format!(": {said}") };

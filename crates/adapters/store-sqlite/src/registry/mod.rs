@@ -7,10 +7,9 @@ mod keys;
 mod starts;
 
 use crate::error::{of_read, of_write};
+use crate::file::make;
 use abide_engine::port::StoreError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
-use std::fs::{DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -80,17 +79,7 @@ impl SqliteRegistry {
     /// Opens the file, and makes it, with its folder, if it is not there.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let place = path.display().to_string();
-        let failed = |reason: std::io::Error| StoreError::Unwritable {
-            place: place.clone(),
-            reason: reason.to_string(),
-        };
-        if let Some(folder) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-        }
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-            Err(reason) if reason.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(reason)),
-            _ => {}
-        }
+        make(path)?;
         let mut connection = Connection::open(path).map_err(|error| of_read(&place, &error))?;
         if prepare(&mut connection).map_err(|error| of_write(&place, &error))? {
             return Ok(Self { connection: Arc::new(Mutex::new(connection)) });
