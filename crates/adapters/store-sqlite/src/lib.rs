@@ -2,8 +2,9 @@
 //!
 //! [`SqliteStore`] implements [`Store`](abide_engine::port::Store). Its parts:
 //!
-//! - `writer`: one thread with the only connection that writes. What is asked for while a commit is under way shares
-//!   the next one, so many runs cost few syncs (`synchronous=FULL`: a commit is on the disk when it returns).
+//! - `writer`: the only connection that writes, and the thread that has it. What is asked for while a commit is under way
+//!   shares the next one, so many runs cost few syncs (`synchronous=FULL`: a commit is on the disk when it returns). On a quick
+//!   disk, whoever asks while nobody writes commits in place.
 //! - `readers`: a few read-only connections; with WAL, reading never waits for the writer. A reading runs on the
 //!   caller's thread, in short pieces.
 //! - `watch`: wakes who follows a stream; appends of other processes are found by looking at `data_version`.

@@ -10,7 +10,7 @@ use abide_testkit::store::{Subject as _, check};
 use common::{SqliteSubject, append};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn subject() -> SqliteSubject {
     SqliteSubject::new(ManualClock::at(1_700_000_000_000))
@@ -302,5 +302,33 @@ fn text_that_is_no_text_is_damage() {
             .unwrap();
         let error = store.read("s", 0..9).await.unwrap_err();
         assert_eq!(error.to_string(), "the log of s is damaged at event 2: it is not text");
+    });
+}
+
+/// On a quick disk a commit is made in place; one that another process holds up is left to the thread.
+#[test]
+fn nobody_waits_in_place_for_another_process() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let subject = subject();
+        let store = subject.open();
+        for seq in 0..20 {
+            append(&store, "s", seq, "{}").await.unwrap();
+        }
+        let other = subject.connect();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut appending = std::pin::pin!(append(&store, "s", 20, "{}"));
+        // There is one thread: an append that held it would let nobody look at the time for as long as it has patience.
+        let before = Instant::now();
+        let waited = tokio::time::timeout(Duration::from_millis(100), &mut appending).await;
+        assert!(waited.is_err(), "the append ended: {waited:?}");
+        assert!(
+            before.elapsed() < Duration::from_secs(3),
+            "the append held its thread: {:?}",
+            before.elapsed()
+        );
+        other.execute_batch("ROLLBACK").unwrap();
+        appending.await.unwrap();
+        assert_eq!(store.head("s").await.unwrap().unwrap().seq, 21);
     });
 }
