@@ -1,0 +1,64 @@
+//! Capabilities, and the agents that have them.
+
+use super::{ADMIN, Answer, Operation, Parameter, READ, Route, get};
+use http::Method;
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        summary: "Lists every capability that agents can be given, usable or not",
+        ..get(
+            "/v1/capabilities",
+            READ,
+            Operation::ListCapabilities,
+            "listCapabilities",
+            Answer::Json("Capabilities"),
+        )
+    },
+    Route {
+        summary: "Shows a capability with its tools",
+        ..get(
+            "/v1/capabilities/{capability}",
+            READ,
+            Operation::GetCapability,
+            "getCapability",
+            Answer::Json("CapabilityDetail"),
+        )
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Makes an agent; a capability that it could not have is refused with 422, and nothing is made",
+        body: Some("NewAgent"),
+        ..get("/v1/agents", ADMIN, Operation::CreateAgent, "createAgent", Answer::Made("Agent"))
+    },
+    Route {
+        summary: "Lists agents in the order of creation",
+        query: &[
+            ("limit", Parameter::Limit),
+            ("after", Parameter::After),
+            ("status", Parameter::Text("active or archived; both if not said")),
+        ],
+        ..get("/v1/agents", READ, Operation::ListAgents, "listAgents", Answer::Json("AgentPage"))
+    },
+    Route {
+        summary: "Shows an agent; its `ETag` is what `If-Match` names",
+        ..get("/v1/agents/{agent}", READ, Operation::GetAgent, "getAgent", Answer::Json("Agent"))
+    },
+    Route {
+        method: &Method::PATCH,
+        summary: "Changes what the body names; with `If-Match`, only if nobody else has changed it since",
+        body: Some("AgentChange"),
+        ..get("/v1/agents/{agent}", ADMIN, Operation::PatchAgent, "updateAgent", Answer::Json("Agent"))
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Archives an agent: it stays in the list, and is not changed any more",
+        body: Some("Nothing"),
+        ..get(
+            "/v1/agents/{agent}/archive",
+            ADMIN,
+            Operation::ArchiveAgent,
+            "archiveAgent",
+            Answer::Json("Agent"),
+        )
+    },
+];

@@ -1,0 +1,269 @@
+//! Everything that can be asked: one table, from which requests are looked up and the `OpenAPI` document is made.
+//!
+//! Each kind of thing has a file with its part of the table.
+
+mod abilities;
+mod agents;
+mod keys;
+mod meta;
+mod runs;
+
+use crate::ask::decoded;
+use crate::problem::{Code, Problem};
+use abide_engine::keys::Scope;
+use http::{HeaderValue, Method, header};
+
+/// Who may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody who reaches the server: what is answered says nothing about anybody's work.
+    Open,
+    /// Whoever has the scope.
+    Scope(Scope),
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Says that the server runs.
+    Health,
+    /// Says whether its stores answer.
+    Ready,
+    /// Says which version it is.
+    Version,
+    /// Shows the `OpenAPI` document.
+    OpenApi,
+    /// Lists abilities.
+    ListAbilities,
+    /// Shows an ability.
+    GetAbility,
+    /// Says what is wrong with an ability.
+    GetProblems,
+    /// Draws an ability.
+    GetGraph,
+    /// Says what a run would do.
+    PlanAbility,
+    /// Starts a run.
+    StartRun,
+    /// Lists runs.
+    ListRuns,
+    /// Shows a run.
+    GetRun,
+    /// Lists the events of a run.
+    ListEvents,
+    /// Tells the events of a run as they happen.
+    StreamEvents,
+    /// Tells what the steps of a run write.
+    StreamLogs,
+    /// Ends a run.
+    CancelRun,
+    /// Goes on with a run.
+    ResumeRun,
+    /// Lists what humans are asked.
+    ListApprovals,
+    /// Answers what a human is asked.
+    AnswerApproval,
+    /// Lists capabilities.
+    ListCapabilities,
+    /// Shows a capability.
+    GetCapability,
+    /// Makes an agent.
+    CreateAgent,
+    /// Lists agents.
+    ListAgents,
+    /// Shows an agent.
+    GetAgent,
+    /// Changes an agent.
+    PatchAgent,
+    /// Archives an agent.
+    ArchiveAgent,
+    /// Lists keys.
+    ListKeys,
+    /// Makes a key.
+    CreateKey,
+    /// Revokes a key.
+    RevokeKey,
+}
+
+/// A parameter behind the `?` of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameter {
+    /// How many rows a page may have.
+    Limit,
+    /// Where a page begins: the `next` of the one before.
+    After,
+    /// A text, with what it means.
+    Text(&'static str),
+    /// A whole number, with what it means.
+    Number(&'static str),
+    /// `true` or `false`, with what it means.
+    Flag(&'static str),
+}
+
+/// What an answer looks like when all went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// A document of this schema.
+    Json(&'static str),
+    /// A document of this schema about something that was made.
+    Made(&'static str),
+    /// Text of this kind.
+    Text(&'static str),
+    /// A document of this schema, or a drawing.
+    Drawing(&'static str),
+    /// Server-sent events, or nothing if all are told.
+    Events,
+}
+
+/// One thing that can be asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// How.
+    pub method: &'static Method,
+    /// Where; a part in braces stands for any text.
+    pub path: &'static str,
+    /// By whom.
+    pub access: Access,
+    /// What is done.
+    pub operation: Operation,
+    /// Its name in the `OpenAPI` document.
+    pub id: &'static str,
+    /// What it does, for people.
+    pub summary: &'static str,
+    /// What may stand behind the `?`.
+    pub query: &'static [(&'static str, Parameter)],
+    /// The schema of the body that it takes.
+    pub body: Option<&'static str>,
+    /// What is answered.
+    pub answer: Answer,
+}
+
+const PAGED: &[(&str, Parameter)] = &[("limit", Parameter::Limit), ("after", Parameter::After)];
+
+const fn get(
+    path: &'static str,
+    access: Access,
+    operation: Operation,
+    id: &'static str,
+    answer: Answer,
+) -> Route {
+    Route { method: &Method::GET, path, access, operation, id, summary: "", query: &[], body: None, answer }
+}
+
+const READ: Access = Access::Scope(Scope::Read);
+const RUN: Access = Access::Scope(Scope::Run);
+const ADMIN: Access = Access::Scope(Scope::Admin);
+
+/// The parts of the table, in the order of the document.
+const PARTS: &[&[Route]] = &[meta::ROUTES, abilities::ROUTES, runs::ROUTES, agents::ROUTES, keys::ROUTES];
+
+const fn count(parts: &[&[Route]]) -> usize {
+    let (mut count, mut part) = (0, 0);
+    while part < parts.len() {
+        count += parts[part].len();
+        part += 1;
+    }
+    count
+}
+
+const fn joined<const N: usize>(parts: &[&[Route]]) -> [Route; N] {
+    let mut all = [meta::ROUTES[0]; N];
+    let (mut at, mut part) = (0, 0);
+    while part < parts.len() {
+        let mut own = 0;
+        while own < parts[part].len() {
+            all[at] = parts[part][own];
+            at += 1;
+            own += 1;
+        }
+        part += 1;
+    }
+    all
+}
+
+/// Everything that can be asked.
+pub static ROUTES: &[Route] = &joined::<{ count(PARTS) }>(PARTS);
+
+impl Route {
+    /// Returns the names in braces of its path.
+    pub fn parts(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// Returns what the names in braces stand for, if a path is one of this route.
+    fn matches(&self, path: &str) -> Option<Vec<String>> {
+        let mut found = Vec::new();
+        let (mut own, mut given) = (self.path.split('/'), path.split('/'));
+        loop {
+            match (own.next(), given.next()) {
+                (None, None) => return Some(found),
+                (Some(own), Some(given)) if own.starts_with('{') => found.push(decoded(given)?),
+                (Some(own), Some(given)) if own == given => {}
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// Finds the route of a request, and what the names in its braces stand for.
+pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<String>), Problem> {
+    let mut allowed = Vec::new();
+    for route in ROUTES {
+        let Some(parts) = route.matches(path) else { continue };
+        if route.method == method {
+            return Ok((route, parts));
+        }
+        allowed.push(route.method.as_str());
+    }
+    if allowed.is_empty() {
+        return Err(Problem::new(Code::NoRoute, "there is nothing at this address")
+            .help("GET /v1/openapi.json lists everything that there is"));
+    }
+    let allowed = allowed.join(", ");
+    let problem = Problem::new(Code::NoMethod, format!("this address knows {allowed}"));
+    Err(match HeaderValue::from_str(&allowed) {
+        Ok(value) => problem.header(header::ALLOW, value),
+        Err(_) => problem,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_route_is_named_once_and_says_what_it_does() {
+        let mut seen = HashSet::new();
+        for route in ROUTES {
+            assert!(route.path.starts_with("/v1/") && !route.path.ends_with('/'), "{}", route.path);
+            assert!(seen.insert((route.method, route.path)) && !route.summary.is_empty(), "{}", route.path);
+        }
+        let ids: HashSet<&str> = ROUTES.iter().map(|route| route.id).collect();
+        assert_eq!(ids.len(), ROUTES.len());
+    }
+
+    #[test]
+    fn whatever_changes_something_needs_more_than_reading_and_a_body_that_no_form_can_send() {
+        for route in ROUTES {
+            match route.method.as_str() {
+                "GET" => assert!(route.body.is_none(), "{}", route.path),
+                method => {
+                    let mild = matches!(route.access, Access::Open | Access::Scope(Scope::Read));
+                    assert!(!mild, "{method} {}", route.path);
+                    assert!(method == "DELETE" || route.body.is_some(), "{method} {}", route.path);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_finds_its_route_or_is_told_why_not() {
+        let (route, parts) = find(&Method::DELETE, "/v1/keys/a%2Fb").unwrap();
+        assert_eq!((route.operation, parts), (Operation::RevokeKey, vec!["a/b".to_owned()]));
+        for path in ["/", "", "/v1", "/v1/keys/", "/v1/keys/%ff", "/v1/keys/a/b", "//v1/keys", "/v1/KEYS"] {
+            assert_eq!(find(&Method::GET, path).unwrap_err().code(), Code::NoRoute, "{path}");
+        }
+        assert_eq!(find(&Method::PUT, "/v1/keys").unwrap_err().code(), Code::NoMethod);
+    }
+}

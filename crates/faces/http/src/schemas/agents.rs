@@ -1,0 +1,92 @@
+//! Capabilities and agents.
+
+use super::{moment, named, object, page, string};
+use crate::operations::{
+    LONGEST_CAPABILITY, LONGEST_DESCRIPTION, LONGEST_NAME as LONGEST_AGENT, LONGEST_PROMPT, MOST_CAPABILITIES,
+};
+use serde_json::{Value, json};
+
+pub(super) fn agents() -> Vec<(&'static str, Value)> {
+    let short = |longest: usize| json!({ "type": "string", "maxLength": longest });
+    let maybe = |longest: usize| json!({ "type": ["string", "null"], "maxLength": longest });
+    let ids = json!({ "type": "array", "maxItems": MOST_CAPABILITIES, "items": short(LONGEST_CAPABILITY), "description": "Earlier ones speak first" });
+    let capability = |more: &[(&'static str, Value)]| {
+        let mut fields = vec![
+            ("id", string()),
+            ("name", string()),
+            ("description", string()),
+            (
+                "status",
+                json!({ "type": "string", "enum": ["available", "coming_soon", "deprecated", "unavailable"] }),
+            ),
+            ("icon", json!({ "type": ["string", "null"] })),
+            ("category", json!({ "type": ["string", "null"] })),
+            ("version", json!({ "type": "integer" })),
+            ("risk", string()),
+            ("depends_on", json!({ "type": "array", "items": string() })),
+            ("reason?", json!({ "type": "string", "description": "Why it cannot be used here" })),
+        ];
+        fields.extend(more.iter().cloned());
+        object(&fields)
+    };
+    let tool = object(&[
+        ("name", string()),
+        ("description", string()),
+        ("arguments", json!({ "type": "object" })),
+        ("policy", string()),
+        ("risk", string()),
+    ]);
+    vec![
+        ("Capability", capability(&[])),
+        (
+            "Capabilities",
+            object(&[
+                ("items", json!({ "type": "array", "items": named("Capability") })),
+                ("total", json!({ "type": "integer" })),
+            ]),
+        ),
+        (
+            "CapabilityDetail",
+            capability(&[
+                ("system_prompt", json!({ "type": ["string", "null"] })),
+                ("tools", json!({ "type": "array", "items": tool })),
+            ]),
+        ),
+        (
+            "NewAgent",
+            object(&[
+                ("name", short(LONGEST_AGENT)),
+                ("description?", maybe(LONGEST_DESCRIPTION)),
+                ("system_prompt?", maybe(LONGEST_PROMPT)),
+                ("model?", maybe(LONGEST_AGENT)),
+                ("capabilities?", ids.clone()),
+            ]),
+        ),
+        (
+            "AgentChange",
+            object(&[
+                ("name?", maybe(LONGEST_AGENT)),
+                ("description?", maybe(LONGEST_DESCRIPTION)),
+                ("system_prompt?", maybe(LONGEST_PROMPT)),
+                ("model?", maybe(LONGEST_AGENT)),
+                ("capabilities?", ids.clone()),
+            ]),
+        ),
+        (
+            "Agent",
+            object(&[
+                ("id", string()),
+                ("name", string()),
+                ("description", json!({ "type": ["string", "null"] })),
+                ("system_prompt", string()),
+                ("model", json!({ "type": ["string", "null"] })),
+                ("capabilities", ids),
+                ("status", json!({ "type": "string", "enum": ["active", "archived"] })),
+                ("created_at", moment()),
+                ("updated_at", moment()),
+            ]),
+        ),
+        ("AgentPage", page("Agent")),
+        ("Nothing", object(&[])),
+    ]
+}
