@@ -25,6 +25,15 @@ pub const FILES: &[Generated] = &[
     },
     Generated { path: "schema/agent.json", contents: || Ok(schema::pretty(&schema::schema(Format::Agent))) },
     Generated { path: "schema/openapi.json", contents: || Ok(format!("{:#}\n", abide_http::openapi())) },
+    Generated {
+        path: "sdk-typescript/src/schema.ts",
+        contents: || crate::typescript::module(&abide_http::openapi()),
+    },
+    // What the compiler makes of the one above.
+    Generated {
+        path: "sdk-typescript/dist/schema.d.ts",
+        contents: || crate::typescript::module(&abide_http::openapi()),
+    },
     Generated { path: "docs/reference.md", contents: || Ok(reference::markdown()) },
     Generated {
         path: "clients/claude-code/hooks/hooks.json",

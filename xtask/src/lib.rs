@@ -2,6 +2,7 @@
 //!
 //! - [`documents`]: the commands that the documents print are run as they stand there.
 //! - [`generated`]: the files that are made from code and checked in.
+//! - [`typescript`]: the types of the TypeScript SDK.
 //! - [`architecture`]: the rules that a compiler does not know, checked by `tests/architecture.rs`.
 #![expect(
     clippy::disallowed_methods,
@@ -12,6 +13,7 @@
 pub mod architecture;
 pub mod documents;
 pub mod generated;
+pub mod typescript;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,94 @@
+// Runs: listed, shown, followed, ended and gone on with.
+import { AbideConnectionError, AbideTimeoutError } from "./errors.js";
+import { follow } from "./events.js";
+import { Pages } from "./pages.js";
+/** The statuses of a run that do not change any more. */
+const OVER = ["completed", "failed", "cancelled", "timed_out"];
+/** Returns whether a run is over. */
+export function isOver(run) {
+    return OVER.includes(run.status);
+}
+/** Runs. */
+export class Runs {
+    #wire;
+    constructor(wire) {
+        this.#wire = wire;
+    }
+    /** Lists runs, the one that changed last first. */
+    list(filter = {}, options) {
+        return new Pages(async (after) => {
+            const query = after === undefined ? filter : { ...filter, after };
+            return (await this.#wire.call("GET /v1/runs", { query }, options)).value;
+        });
+    }
+    /** Shows how a run stands, with the runs that it calls. */
+    async get(run, options) {
+        return (await this.#wire.call("GET /v1/runs/{run}", { path: { run } }, options)).value;
+    }
+    /** Lists the events that a run has so far. */
+    events(run, from = {}, options) {
+        return new Pages(async (after) => {
+            const query = after === undefined ? from : { ...from, after: Number(after) };
+            return (await this.#wire.call("GET /v1/runs/{run}/events", { path: { run }, query }, options)).value;
+        });
+    }
+    /** Yields the events of a run as they happen, each once, until the run is over; connections that break off are opened again. */
+    async *stream(run, options = {}) {
+        for await (const message of follow(this.#wire, "GET /v1/runs/{run}/events/stream", { path: { run } }, options)) {
+            if (message.event !== "end")
+                yield JSON.parse(message.data);
+        }
+    }
+    /** Yields what the steps of a run wrote, step by step; with `follow`, until the run is over. */
+    async *logs(run, options = {}) {
+        const { signal, timeout, ...query } = options;
+        const call = { ...(signal && { signal }), ...(timeout !== undefined && { timeout }) };
+        const answer = await this.#wire.open("GET /v1/runs/{run}/logs", { path: { run }, query }, call);
+        yield* answer.text();
+    }
+    /** Ends a run. It is sent once: when no answer comes, look at the run. */
+    async cancel(run, reason, options) {
+        const body = reason === undefined ? {} : { reason };
+        return (await this.#wire.call("POST /v1/runs/{run}/cancel", { path: { run }, body }, options)).value;
+    }
+    /** Drives an unfinished run on. It is sent once: when no answer comes, look at the run. */
+    async resume(run, how = {}, options) {
+        return (await this.#wire.call("POST /v1/runs/{run}/resume", { path: { run }, body: how }, options)).value;
+    }
+    /**
+     * Waits until a run is over, and returns how it stands then, whether it went well or not. With `timeout` it throws after so many
+     * milliseconds; without, it waits for as long as a human takes to answer.
+     */
+    async waitFor(run, options = {}) {
+        const until = [...OVER, ...(options.until ?? ["interrupted"])];
+        const ending = new AbortController();
+        const end = () => ending.abort(options.signal?.reason);
+        const late = new AbideTimeoutError(`run ${run} is not over within ${options.timeout} ms`);
+        const timer = options.timeout === undefined ? undefined : setTimeout(() => ending.abort(late), options.timeout);
+        if (options.signal?.aborted)
+            end();
+        options.signal?.addEventListener("abort", end, { once: true });
+        const signal = ending.signal;
+        try {
+            let shown = await this.get(run, { signal });
+            if (until.includes(shown.status))
+                return shown;
+            for await (const event of this.stream(run, { signal })) {
+                // What a run waits for begins with one of these; everything else only brings it on.
+                if (!["question.asked", "step.lost"].includes(event.type))
+                    continue;
+                shown = await this.get(run, { signal });
+                if (until.includes(shown.status))
+                    return shown;
+            }
+            shown = await this.get(run, { signal });
+            if (!isOver(shown))
+                throw new AbideConnectionError(`the events of run ${run} ended before it was over`);
+            return shown;
+        }
+        finally {
+            clearTimeout(timer);
+            options.signal?.removeEventListener("abort", end);
+        }
+    }
+}
