@@ -48,6 +48,20 @@ const DECIDES: &[&str] = &[
     "agent",
 ];
 
+/// Options whose value is the next word: those of every command, and those of `abide run`.
+const VALUED: &[&str] = &[
+    "-c",
+    "--directory",
+    "--color",
+    "--server",
+    "--key-file",
+    "-i",
+    "--input",
+    "--inputs",
+    "--text",
+    "--stubs",
+];
+
 /// Why a command in a shell is refused.
 pub(super) enum Refused {
     /// It is, or could be, a command of abide that is a human's.
@@ -92,9 +106,9 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
         // `$X` alone could be all of `abide approve`.
         return (!is_known(first)).then(|| Refused::Command("abide".to_owned()));
     };
-    // `abide -C . --color never approve`: options stand before a command, and their values are none. There are two that
-    // have one, and a command has two words at most.
-    let candidates: Vec<&String> = rest[at..].iter().filter(|word| !word.starts_with('-')).take(4).collect();
+    // `abide -C . --color never --server URL --key-file FILE approve`: options stand before a command, and their values are none.
+    // There are four that have one, and a command has two words at most.
+    let candidates: Vec<&String> = rest[at..].iter().filter(|word| !word.starts_with('-')).take(6).collect();
     let decides = candidates.iter().enumerate().find(|(place, word)| {
         // `abide model mock SCRIPT -- COMMAND` runs any command.
         let mocks = can_be(word, "mock") && candidates[..*place].iter().any(|before| can_be(before, "model"));
@@ -117,13 +131,9 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
     let decides = decides.map(|(_, word)| *word).or_else(trusts);
     match decides {
         Some(word) if word == "run" && is_known(first) && !run && !of_skill => {
-            let ability = command.words[1..].iter().skip_while(|word| *word != "run").skip(1);
-            let ability = ability.into_iter().find(|word| !word.starts_with('-'));
-            match ability {
-                Some(name) if is_known(name) && subject.situation.agent.may_run(name) => None,
-                Some(name) => Some(Refused::Run(name.clone())),
-                None => None,
-            }
+            // A run is of one ability: if more than one word could name it, all of them must be the agent's.
+            let wrong = |name: &&String| !(is_known(name) && subject.situation.agent.may_run(name));
+            abilities(&command.words[1..]).into_iter().find(wrong).map(|name| Refused::Run(name.clone()))
         }
         Some(word) => Some(Refused::Command(shown(word))),
         None if !is_known(first) || looks(&rest[at..]) => None,
@@ -131,6 +141,23 @@ fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
         None if !run && is_known(&rest[at]) => None,
         None => Some(Refused::Command(shown(&rest[at]))),
     }
+}
+
+/// Returns the words that could name what `abide run` runs: neither options nor their values.
+fn abilities(words: &[String]) -> Vec<&String> {
+    let mut plain = Vec::new();
+    let (mut value, mut rest) = (false, false);
+    for word in words {
+        if rest || !(std::mem::take(&mut value) || word.starts_with('-')) {
+            plain.push(word);
+        } else if word == "--" {
+            rest = true;
+        } else {
+            value = VALUED.contains(&word.to_lowercase().as_str());
+        }
+    }
+    let behind = plain.iter().position(|word| *word == "run").map_or(0, |at| at + 1);
+    plain.split_off(behind)
 }
 
 /// Returns whether a command, its name first, only shows something. `capability test` calls a tool, `skill lock` writes a file.

@@ -392,6 +392,60 @@ fn a_scripted_model_is_no_way_to_run_a_command_that_is_held_back() {
 }
 
 #[test]
+fn a_server_decides_no_more_for_an_agent_than_this_machine_does() {
+    for command in ["approve x", "reject x", "cancel x", "resume x", "key create me", "skill trust notes"] {
+        for line in [
+            format!("abide --server http://host:7070 {command}"),
+            format!("abide --server=http://host:7070 {command}"),
+            format!("abide {command} --server http://host:7070"),
+            format!("ABIDE_SERVER=http://host:7070 abide {command}"),
+            format!("ABIDE_SERVER=http://host ABIDE_KEY=abide_a_b abide {command}"),
+            format!("env ABIDE_SERVER=http://host abide {command}"),
+            format!("export ABIDE_SERVER=http://host; abide {command}"),
+            format!("abide --server http://host --key-file k {command}"),
+            format!("abide -C . --color never --server http://host --key-file k {command}"),
+            format!("abide --key-file k --server http://host --json --color never -C . {command}"),
+        ] {
+            for situation in [free(), working()] {
+                assert!(is_denied(&judge(&situation, &bash(&line))), "{line}");
+            }
+        }
+    }
+    let line = "abide -C . --color never --server http://host --key-file k model mock s.yaml -- ./deploy.sh production";
+    assert!(is_denied(&judge(&free(), &bash(line))));
+    assert!(is_denied(&judge(&working(), &bash("abide --server http://host run build"))));
+    assert!(!is_denied(&judge(&free(), &bash("abide --server http://host status"))));
+}
+
+#[test]
+fn the_value_of_an_option_is_not_taken_for_the_ability_that_is_run() {
+    for line in [
+        "abide run secret",
+        "abide run --text build secret",
+        "abide run -i build secret",
+        "abide run -C build secret",
+        "abide run --server build secret",
+        "abide run --key-file build secret",
+        "abide run --inputs build --color never secret",
+        "abide run --stubs build secret",
+        "abide run -- secret",
+        "abide --server http://host run secret",
+        "ABIDE_SERVER=http://host abide run secret",
+    ] {
+        assert!(is_denied(&judge(&free(), &bash(line))), "{line}");
+    }
+    for line in [
+        "abide run build",
+        "abide run --text secret build",
+        "abide run -i a=secret build --detach",
+        "abide run --server http://host build",
+        "abide --server http://host run build",
+    ] {
+        assert!(!is_denied(&judge(&free(), &bash(line))), "{line}");
+    }
+}
+
+#[test]
 fn options_before_a_command_do_not_hide_it() {
     for command in ["approve", "cancel", "resume", "install claude"] {
         let call = bash(&format!("abide -C . --color never --json {command}"));
