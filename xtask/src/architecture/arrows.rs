@@ -1,8 +1,9 @@
 //! Which crate may depend on which: arrows point inward.
 //!
 //! ```text
-//! faces, sdk (3) → adapters (2) → engine (1) → formats → core (0)      testkit, xtask, bench, fuzz: outside
+//! faces (3) → adapters (2) → engine (1) → formats → core (0)      testkit, xtask, bench, fuzz: outside
 //! ```
+//! The sdk stands beside them: it needs no crate of the workspace, and only the cli uses it.
 //! Only normal and build dependencies are arrows: a test may use anything. Start at [`broken_rules`].
 
 use std::fmt;
@@ -126,7 +127,7 @@ fn why_not(from: &Place, to: &Place) -> Option<&'static str> {
         (Outside(_), _)
         | (Formats, Core)
         | (Engine, Core | Formats)
-        | (Adapter(_) | Face(_) | Sdk, Core | Formats | Engine)
+        | (Adapter(_) | Face(_), Core | Formats | Engine)
         | (Cli, Core | Formats | Engine | Adapter(_) | Face(_) | Sdk) => None,
         (_, Outside(_)) => Some("it is for tests and chores; only a dev-dependency may name it"),
         (Core, _) => Some("the core depends on no crate of the workspace"),
@@ -136,8 +137,9 @@ fn why_not(from: &Place, to: &Place) -> Option<&'static str> {
         }
         (Adapter(_), Adapter(_)) => Some("an adapter is one technology; what two of them share is a port"),
         (Adapter(_), _) => Some("the arrow points outward"),
-        (Face(_) | Sdk, Adapter(_)) => Some("only the cli wires adapters; a face calls the engine"),
-        (Face(_) | Sdk, _) => Some("faces do not know each other; what they share is the engine's service"),
+        (Sdk, _) => Some("a client of the server knows what it answers, and nothing of how abide is made"),
+        (Face(_), Adapter(_)) => Some("only the cli wires adapters; a face calls the engine"),
+        (Face(_), _) => Some("faces do not know each other; what they share is the engine's service"),
         (Cli, Cli) => Some("a crate cannot need itself"),
     }
 }
@@ -256,6 +258,7 @@ mod tests {
             ("crates/faces/http", "normal:crates/faces/cli"),
             ("crates/faces/http", "normal:crates/adapters/process"),
             ("crates/sdk", "normal:crates/faces/http"),
+            ("crates/sdk", "normal:crates/core"),
             ("crates/faces/cli", "normal:crates/testkit"),
             ("crates/engine", "normal:xtask"),
             ("crates/engine", "normal:crates/unheard-of"),

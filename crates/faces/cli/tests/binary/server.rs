@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 /// A server that ends with the test.
 pub(crate) struct Server {
     child: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Server {
