@@ -42,8 +42,21 @@ pub(crate) struct Session<'a> {
     pub(crate) json: bool,
     /// How output may look.
     pub(crate) style: Style,
+    /// Whether what is done goes on when nobody reads what is told about it.
+    unheard: Unheard,
     out: &'a mut dyn Write,
     talk: &'a mut dyn Write,
+}
+
+/// What follows when what is printed cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unheard {
+    /// The command ends: it was there to print.
+    Ends,
+    /// It goes on, and prints for as long as somebody reads.
+    GoesOn,
+    /// It goes on, and nothing of it is printed any more.
+    Silent,
 }
 
 impl<'a> Session<'a> {
@@ -83,6 +96,7 @@ impl<'a> Session<'a> {
             place: Place { start, home, config_home },
             json: shared.json,
             style,
+            unheard: Unheard::Ends,
             out,
             talk,
         })
@@ -95,7 +109,7 @@ impl<'a> Session<'a> {
         out: &'a mut dyn Write,
         talk: &'a mut dyn Write,
     ) -> Self {
-        Self { surroundings, place, json: false, style: Style::plain(), out, talk }
+        Self { surroundings, place, json: false, style: Style::plain(), unheard: Unheard::Ends, out, talk }
     }
 
     /// Returns a session in another folder, which sees nothing of the user's own definitions.
@@ -105,6 +119,7 @@ impl<'a> Session<'a> {
             place: Place { start, home: None, config_home: None },
             json: self.json,
             style: self.style,
+            unheard: self.unheard,
             out: &mut *self.out,
             talk: &mut *self.talk,
         }
@@ -125,19 +140,45 @@ impl<'a> Session<'a> {
         (self.surroundings.width)().unwrap_or(self.style.width)
     }
 
+    /// From here on the work does not end because nobody reads about it: `abide run deploy | head` must not leave a deployment
+    /// in the middle of a step.
+    pub(crate) fn go_on_unheard(&mut self) {
+        if self.unheard == Unheard::Ends {
+            self.unheard = Unheard::GoesOn;
+        }
+    }
+
     /// Writes data to standard output.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
-        write(self.out, text.as_bytes())
+        self.print_bytes(text.as_bytes())
     }
 
     /// Writes bytes to standard output as they are.
     pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        write(self.out, bytes)
+        if self.unheard == Unheard::Silent {
+            return Ok(());
+        }
+        match write(self.out, bytes) {
+            Err(failure) if self.unheard == Unheard::GoesOn => {
+                self.unheard = Unheard::Silent;
+                // A reader that left is no news; a disk that is full is.
+                let said = failure.to_string();
+                if said.is_empty() {
+                    Ok(())
+                } else {
+                    self.say(&format!("{said}  = the run goes on unseen\n"))
+                }
+            }
+            written => written,
+        }
     }
 
     /// Writes talk to standard error.
     pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
-        write(self.talk, text.as_bytes())
+        match write(self.talk, text.as_bytes()) {
+            Err(_) if self.unheard != Unheard::Ends => Ok(()),
+            written => written,
+        }
     }
 
     /// Says that an ability was shown as far as it can be read, and ends like `abide validate` would.

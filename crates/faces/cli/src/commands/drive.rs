@@ -34,6 +34,7 @@ pub(super) async fn drive(
     asking: Asking,
     lost: Option<LossDecision>,
 ) -> Result<Exit, Failure> {
+    session.go_on_unheard();
     let live = session.surroundings.terminal && !session.json;
     let screen = Screen::new(live.then_some(session.style));
     let mut shown = Shown { began: SystemClock.now(), screen, questions: Questions::new(asking) };

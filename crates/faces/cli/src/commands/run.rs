@@ -33,6 +33,8 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result
     runs::block_on(async {
         let started = service::start(&driver, start).await;
         let id = started.map_err(|error| runs::service_failure(&error))?;
+        // It has begun, and is brought to its end whoever reads along.
+        session.go_on_unheard();
         if arguments.detach {
             runs::detach(session, &id, &driver.secrets_of(&id))?;
             if session.json {

@@ -75,6 +75,41 @@ fn saying_once_what_to_do_with_a_lost_step_is_enough() {
     }
 }
 
+const THREE: &str = "description: d
+steps:
+  - {id: one, run: 'sleep 0.2; echo one | tee -a ran.txt'}
+  - {id: two, run: 'echo two | tee -a ran.txt', needs: [one]}
+  - {id: three, run: 'echo three | tee -a ran.txt; test ! -e broken', needs: [two]}
+";
+
+#[test]
+fn a_run_is_brought_to_its_end_when_nobody_reads_about_it_any_more() {
+    for json in [&["run", "three"][..], &["run", "three", "--json"]] {
+        for (broken, code, status) in [(false, 0, "completed"), (true, 5, "failed")] {
+            let project = Project::new(&[("three", THREE)]);
+            if broken {
+                project.write("broken", "");
+            }
+            let mut child = project.start(json);
+            drop((child.stdout.take(), child.stderr.take()));
+            // Never the code of success for a run that was not brought to its end.
+            assert_eq!(child.wait().unwrap().code(), Some(code), "{json:?}");
+            assert_eq!(project.read("ran.txt"), "one\ntwo\nthree\n", "{json:?}");
+            project.wait_for(status);
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_output_finds_no_room_says_so_and_goes_on() {
+    let project = Project::new(&[("three", THREE)]);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = project.command(&["run", "three"]).stdout(full).output().unwrap();
+    let said = Said::of(output).expect(0).says("cannot write the output").says("the run goes on unseen");
+    assert_eq!(said.talk.matches("cannot write").count(), 1, "{}", said.talk);
+    assert_eq!(project.read("ran.txt"), "one\ntwo\nthree\n");
+}
+
 #[test]
 fn control_c_once_cancels_the_run() {
     let project = Project::new(&[("slow", SLOW)]);
