@@ -19,6 +19,22 @@ impl From<Error> for Stop {
 }
 
 impl Stop {
+    /// Returns whether the same may work later.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self, Self::Failed(error) if is_passing(error))
+    }
+
+    /// Returns whether a connection broke, or the database ended it; none that was waited for in vain.
+    pub(crate) fn is_of_connection(&self) -> bool {
+        match self {
+            Self::Failed(Error::Io(_) | Error::WorkerCrashed) => true,
+            Self::Failed(Error::Database(said)) => {
+                said.code().is_some_and(|code| code.starts_with("57P") || code.starts_with("08"))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns why a reading did not work.
     pub(crate) fn of_read(self, place: &str) -> StoreError {
         match self {

@@ -51,14 +51,32 @@ async fn end(connection: &mut PgConnection, stream: &str) -> Result<Option<End>,
     Ok(Some(End { seq: unsigned(row.try_get(0)?), hash: row.try_get(1)?, at: row.try_get(2)? }))
 }
 
+/// What is asked of [`append`].
+pub(crate) struct Append<'a> {
+    pub(crate) stream: &'a str,
+    pub(crate) expected: u64,
+    pub(crate) lease: Option<&'a Lease>,
+    pub(crate) events: &'a [NewEvent],
+    pub(crate) summary: &'a str,
+}
+
+/// Returns the hash of an event, if it is there.
+pub(crate) async fn hash(pool: &PgPool, stream: &str, seq: u64) -> Result<Option<String>, Stop> {
+    let row = sqlx::query("SELECT hash FROM events WHERE stream = $1 AND seq = $2")
+        .bind(stream)
+        .bind(signed(seq))
+        .fetch_optional(pool)
+        .await?;
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
 /// Appends events if the caller's lease and its picture of the stream are the newest; the stream is held.
 pub(crate) async fn append(
     connection: &mut PgConnection,
     now: i64,
-    (stream, expected, lease): (&str, u64, Option<&Lease>),
-    events: Vec<NewEvent>,
-    summary: String,
+    asked: &Append<'_>,
 ) -> Result<Appended, Stop> {
+    let Append { stream, expected, lease, events, summary } = *asked;
     if let Some(lease) = lease {
         leases::check(&mut *connection, stream, lease).await?;
     }
@@ -68,7 +86,7 @@ pub(crate) async fn append(
         return Err(Stop::Refused(StoreError::Conflict { stream: stream.to_owned(), expected, found }));
     }
     let hash = end.as_ref().map_or_else(|| NO_HASH.to_owned(), |end| end.hash.clone());
-    let events = chained(stream, end.as_ref(), now, events);
+    let events = chained(stream, end.as_ref(), now, events.to_vec());
     let Some(last) = events.last() else { return Ok(Appended { seq: found, hash }) };
     let (last, at) = (Appended { seq: last.seq, hash: last.hash.clone() }, last.at);
     let column = |of: fn(&Stored) -> &str| events.iter().map(of).map(str::to_owned).collect::<Vec<_>>();
@@ -107,7 +125,7 @@ pub(crate) async fn append(
     .bind(signed(last.seq))
     .bind(&last.hash)
     .bind(at)
-    .bind(summary.into_bytes())
+    .bind(summary.as_bytes())
     .execute(&mut *connection)
     .await?;
     tell(connection, stream).await?;

@@ -1,8 +1,10 @@
 //! Leases: who may drive a stream. A row stays when its lease is given back, so that generations only grow.
 
 use crate::error::Stop;
-use abide_engine::port::{Holder, Lease, LeaseRow, StoreError, Taken, take_lease};
-use sqlx::{PgConnection, Row as _};
+use crate::events::unsigned;
+use abide_engine::port::{Holder, Lease, LeaseRow, Standing, StoreError, Taken, take_lease};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, PgPool, Row as _};
 
 /// What is asked of [`take`].
 pub(crate) struct Taking<'a> {
@@ -19,12 +21,35 @@ async fn row(connection: &mut PgConnection, stream: &str) -> Result<Option<Lease
         .bind(stream)
         .fetch_optional(connection)
         .await?;
-    let Some(found) = found else { return Ok(None) };
-    let (name, process): (Option<String>, i64) = (found.try_get(0)?, found.try_get(1)?);
+    found.as_ref().map(|found| of(found, 0)).transpose()
+}
+
+/// Reads the columns of a lease, from one of them on.
+fn of(found: &PgRow, first: usize) -> Result<LeaseRow, Stop> {
+    let (name, process): (Option<String>, i64) = (found.try_get(first)?, found.try_get(first + 1)?);
     // Both were made from these types.
     let holder = name.map(|name| Holder { name, process: u32::try_from(process).unwrap_or(0) });
-    let generation = u64::try_from(found.try_get::<i64, _>(2)?).unwrap_or(0);
-    Ok(Some(LeaseRow { holder, generation, until: found.try_get(3)? }))
+    let generation = unsigned(found.try_get(first + 2)?);
+    Ok(LeaseRow { holder, generation, until: found.try_get(first + 3)? })
+}
+
+/// Returns how long streams are, and who has their leases, as one moment saw them.
+pub(crate) async fn standings(pool: &PgPool, streams: &[String]) -> Result<Vec<Standing>, Stop> {
+    let rows = sqlx::query(
+        "SELECT s.stream, s.seq, l.holder, l.process, l.generation, l.until
+         FROM streams s LEFT JOIN leases l ON l.stream = s.stream AND l.holder IS NOT NULL
+         WHERE s.stream = ANY($1)",
+    )
+    .bind(streams)
+    .fetch_all(pool)
+    .await?;
+    let standing = |found: &PgRow| {
+        let stream: String = found.try_get(0)?;
+        let is_held = found.try_get::<Option<String>, _>(2)?.is_some();
+        let lease = if is_held { of(found, 2)?.into_lease(&stream) } else { None };
+        Ok(Standing { seq: unsigned(found.try_get(1)?), lease, stream })
+    };
+    rows.iter().map(standing).collect()
 }
 
 /// Refuses an append whose lease is not the newest.

@@ -17,6 +17,7 @@ mod events;
 mod keys;
 mod leases;
 mod listen;
+mod outage;
 mod outputs;
 mod schema;
 mod starts;

@@ -16,7 +16,7 @@ pub(crate) const CHANNEL: &str = "abide_streams";
 /// How long nobody looks when nothing is heard: a belt beside the braces.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a new connection is waited for before the next try.
-const AGAIN: Duration = Duration::from_millis(500);
+pub(crate) const AGAIN: Duration = Duration::from_millis(500);
 /// The most bytes of a name that are told: the database takes 8,000 for all.
 const LONGEST: usize = 7_000;
 

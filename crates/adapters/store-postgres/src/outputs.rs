@@ -11,28 +11,39 @@ const LONGEST: usize = 64 * 1024;
 /// Up to this length the last piece grows, so that a step that writes a line at a time does not make a row of each.
 const SHORT: i64 = 4 * 1024;
 
-/// Appends bytes to an output.
-pub(crate) async fn write(connection: &mut PgConnection, key: &OutputKey, bytes: &[u8]) -> Result<(), Stop> {
+/// Returns where an output ends.
+pub(crate) async fn end<'a>(executor: impl sqlx::PgExecutor<'a>, key: &OutputKey) -> Result<i64, Stop> {
+    Ok(last(executor, key).await?.map_or(0, |(position, length)| position + length))
+}
+
+/// Returns where the last piece of an output begins, and how long it is.
+async fn last<'a>(executor: impl sqlx::PgExecutor<'a>, key: &OutputKey) -> Result<Option<(i64, i64)>, Stop> {
+    let row = sqlx::query(
+        "SELECT position, length(bytes)::bigint FROM outputs WHERE stream = $1 AND attempt = $2 AND channel = $3
+         ORDER BY position DESC LIMIT 1",
+    )
+    .bind(&key.stream)
+    .bind(&key.attempt)
+    .bind(key.channel)
+    .fetch_optional(executor)
+    .await?;
+    Ok(match row {
+        Some(row) => Some((row.try_get(0)?, row.try_get(1)?)),
+        None => None,
+    })
+}
+
+/// Appends bytes to an output; returns where it then ends.
+pub(crate) async fn write(connection: &mut PgConnection, key: &OutputKey, bytes: &[u8]) -> Result<i64, Stop> {
     let OutputKey { stream, attempt, channel } = key;
     if length(&mut *connection, stream).await?.is_none() {
         return Err(unknown(stream));
     }
+    let last = last(&mut *connection, key).await?;
+    let end = last.map_or(0, |(position, length)| position + length);
     if bytes.is_empty() {
-        return Ok(());
+        return Ok(end);
     }
-    let last = sqlx::query(
-        "SELECT position, length(bytes)::bigint FROM outputs WHERE stream = $1 AND attempt = $2 AND channel = $3
-         ORDER BY position DESC LIMIT 1",
-    )
-    .bind(stream)
-    .bind(attempt)
-    .bind(channel)
-    .fetch_optional(&mut *connection)
-    .await?;
-    let last: Option<(i64, i64)> = match last {
-        Some(row) => Some((row.try_get(0)?, row.try_get(1)?)),
-        None => None,
-    };
     if let Some((position, length)) = last
         && length + signed(bytes.len() as u64) <= SHORT
     {
@@ -47,9 +58,9 @@ pub(crate) async fn write(connection: &mut PgConnection, key: &OutputKey, bytes:
         .bind(bytes)
         .execute(connection)
         .await?;
-        return Ok(());
+        return Ok(end + signed(bytes.len() as u64));
     }
-    let mut position = last.map_or(0, |(position, length)| position + length);
+    let mut position = end;
     for piece in bytes.chunks(LONGEST) {
         sqlx::query(
             "INSERT INTO outputs (stream, attempt, channel, position, bytes) VALUES ($1, $2, $3, $4, $5)",
@@ -63,7 +74,7 @@ pub(crate) async fn write(connection: &mut PgConnection, key: &OutputKey, bytes:
         .await?;
         position += signed(piece.len() as u64);
     }
-    Ok(())
+    Ok(position)
 }
 
 /// Reads the bytes of an output in a range, as far as there are any.

@@ -1,7 +1,8 @@
 //! Which runs servers have started, for every process that shares the database.
 
 use crate::PgStore;
-use abide_engine::port::{Later, NewStart, Noted, REMEMBERED, Starts, StartsError};
+use abide_engine::port::{Later, NewStart, Noted, OpenStart, REMEMBERED, Starts, StartsError};
+use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 fn failed(error: impl std::error::Error) -> StartsError {
@@ -43,15 +44,21 @@ impl Starts for PgStore {
         })
     }
 
-    fn open(&self, most: usize) -> Later<Result<Vec<String>, StartsError>> {
-        let pool = self.pool();
+    fn open(&self, after: Option<&OpenStart>, most: usize) -> Later<Result<Vec<OpenStart>, StartsError>> {
+        let (pool, after) = (self.pool(), after.cloned());
         Box::pin(async move {
-            let found = sqlx::query("SELECT run FROM starts WHERE NOT is_over ORDER BY at, run LIMIT $1")
+            let sql = "SELECT run, at FROM starts
+                       WHERE NOT is_over AND ($2::bigint IS NULL OR (at, run) > ($2, $3 COLLATE \"C\"))
+                       ORDER BY at, run LIMIT $1";
+            let found = sqlx::query(sql)
                 .bind(i64::try_from(most).unwrap_or(i64::MAX))
+                .bind(after.as_ref().map(|after| after.at))
+                .bind(after.as_ref().map(|after| after.run.as_str()))
                 .fetch_all(pool.ready().await.map_err(failed)?)
                 .await
                 .map_err(failed)?;
-            found.iter().map(|row| row.try_get("run")).collect::<Result<_, _>>().map_err(failed)
+            let start = |row: &PgRow| Ok(OpenStart { run: row.try_get("run")?, at: row.try_get("at")? });
+            found.iter().map(start).collect::<Result<_, sqlx::Error>>().map_err(failed)
         })
     }
 

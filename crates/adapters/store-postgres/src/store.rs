@@ -2,14 +2,15 @@
 
 use crate::error::{Stop, of_commit, other};
 use crate::leases::Taking;
-use crate::listen::{Listening, PATIENCE};
+use crate::listen::{AGAIN, Listening, PATIENCE};
+use crate::outage::{IsCommitted, Outage};
 use crate::{events, leases, outputs, schema};
 use abide_engine::port::{
-    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
-    Taken,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Standing, Store, StoreError, Stored,
+    StreamHead, Taken,
 };
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::{Connection as _, PgPool, Postgres, Transaction};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,9 @@ use tokio::sync::OnceCell;
 /// How much is read at once.
 const EVENTS_AT_ONCE: u64 = 1_000;
 const BYTES_AT_ONCE: u64 = 1024 * 1024;
+
+/// How long a connection that nobody uses is taken to be as it was.
+const FRESH: Duration = Duration::from_millis(100);
 
 /// Tells the time, in milliseconds since 1970.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
@@ -32,12 +36,20 @@ pub struct Settings {
     pub connections: u32,
     /// How long a free connection is waited for.
     pub patience: Duration,
+    /// How long what a driver writes waits for a database that has gone away, as when it is started anew or another one takes its
+    /// place. What is under way goes on meanwhile, and nobody can take it over.
+    pub outage: Duration,
 }
 
 impl Settings {
     /// Returns the usual settings.
     pub fn new(clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
-        Self { clock: Arc::new(clock), connections: 16, patience: Duration::from_secs(5) }
+        Self {
+            clock: Arc::new(clock),
+            connections: 16,
+            patience: Duration::from_secs(5),
+            outage: Duration::from_secs(60),
+        }
     }
 }
 
@@ -75,7 +87,7 @@ impl Pool {
 
 /// Whether a commit must be on the disk before it returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+pub(crate) enum Reach {
     /// It must: an event.
     Log,
     /// It need not: what a power cut undoes, it has also ended the writer of.
@@ -99,6 +111,16 @@ impl PgStore {
         let pool = PgPoolOptions::new()
             .max_connections(settings.connections.saturating_add(1))
             .acquire_timeout(settings.patience)
+            // Whether a connection still works costs a round trip to find out: one that was used a moment ago is taken as it is.
+            .test_before_acquire(false)
+            .before_acquire(|connection, about| {
+                Box::pin(async move {
+                    if about.idle_for > FRESH {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_lazy_with(options);
         let pool = Arc::new(Pool { connections: pool, place: place.clone(), migrated: OnceCell::new() });
         Ok(Self { pool, place, settings, listening: OnceLock::new() })
@@ -114,7 +136,7 @@ impl PgStore {
         self.ready().await.map(|_| ())
     }
 
-    async fn ready(&self) -> Result<&PgPool, StoreError> {
+    pub(crate) async fn ready(&self) -> Result<&PgPool, StoreError> {
         self.pool.ready().await
     }
 
@@ -124,7 +146,11 @@ impl PgStore {
     }
 
     /// Begins a transaction that holds a stream; dropping it undoes what was done in it.
-    async fn hold(&self, stream: &str, reach: Reach) -> Result<Transaction<'static, Postgres>, StoreError> {
+    pub(crate) async fn hold(
+        &self,
+        stream: &str,
+        reach: Reach,
+    ) -> Result<Transaction<'static, Postgres>, StoreError> {
         let pool = self.ready().await?;
         let failed = |stop: Stop| stop.of_write(&self.place);
         let mut transaction = pool.begin().await.map_err(|error| failed(error.into()))?;
@@ -137,7 +163,7 @@ impl PgStore {
     }
 
     /// Commits what was done, if it was.
-    async fn commit<T>(
+    pub(crate) async fn commit<T>(
         &self,
         transaction: Transaction<'static, Postgres>,
         done: Result<T, Stop>,
@@ -166,10 +192,25 @@ impl Store for PgStore {
     ) -> Result<Appended, StoreError> {
         self.one_line("stream", stream)?;
         events.iter().try_for_each(|event| self.one_line("kind", &event.kind))?;
-        let now = (self.settings.clock)();
-        let mut held = self.hold(stream, Reach::Log).await?;
-        let done = events::append(&mut held, now, (stream, expected, lease), events, summary).await;
-        self.commit(held, done).await
+        // Who has a lease is a driver: it has something under way, which would be lost with it.
+        let outage = Outage::of(if lease.is_some() { self.settings.outage } else { self.settings.patience });
+        loop {
+            let now = (self.settings.clock)();
+            let asked = events::Append { stream, expected, lease, events: &events, summary: &summary };
+            let (written, error) = match self.try_append(now, &asked).await {
+                (_, Ok(appended)) => return Ok(appended),
+                (written, Err(error)) => (written, error),
+            };
+            if !outage.goes_on(&error, IsCommitted::of(written.as_ref())).await {
+                return Err(error);
+            }
+            // Whether it was written before the connection broke, the log tells: by the hash, which has the time in it.
+            if let Some(written) = written
+                && self.is_there(stream, &written, &outage).await?
+            {
+                return Ok(written);
+            }
+        }
     }
 
     async fn read(&self, stream: &str, positions: Range<u64>) -> Result<Vec<Stored>, StoreError> {
@@ -178,8 +219,12 @@ impl Store for PgStore {
         let mut start = positions.start.max(1);
         loop {
             let end = positions.end.min(start.saturating_add(EVENTS_AT_ONCE));
-            let some =
-                events::read(pool, stream, start..end).await.map_err(|stop| stop.of_read(&self.place))?;
+            let some = match events::read(pool, stream, start..end).await {
+                // A connection that broke says nothing about the database: the next one waits until it is back.
+                Err(stop) if stop.is_of_connection() => events::read(pool, stream, start..end).await,
+                read => read,
+            };
+            let some = some.map_err(|stop| stop.of_read(&self.place))?;
             let read = some.len() as u64;
             all.extend(some);
             if read < EVENTS_AT_ONCE {
@@ -218,9 +263,22 @@ impl Store for PgStore {
     }
 
     async fn write_output(&self, key: &OutputKey, bytes: Vec<u8>) -> Result<(), StoreError> {
-        let mut held = self.hold(&key.stream, Reach::Beside).await?;
-        let done = outputs::write(&mut held, key, &bytes).await;
-        self.commit(held, done).await
+        let outage = Outage::of(self.settings.outage);
+        loop {
+            let (end, error) = match self.try_output(key, &bytes).await {
+                (_, Ok(())) => return Ok(()),
+                (end, Err(error)) => (end, error),
+            };
+            if !outage.goes_on(&error, IsCommitted::of(end.as_ref())).await {
+                return Err(error);
+            }
+            // An attempt has one writer, so an output that ends there has these bytes.
+            if let Some(end) = end
+                && self.output_ends_at(key, end, &outage).await?
+            {
+                return Ok(());
+            }
+        }
     }
 
     async fn read_output(&self, key: &OutputKey, range: Range<u64>) -> Result<Vec<u8>, StoreError> {
@@ -269,6 +327,11 @@ impl Store for PgStore {
         self.commit(held, done).await
     }
 
+    async fn standings(&self, streams: &[String]) -> Result<Vec<Standing>, StoreError> {
+        let pool = self.ready().await?;
+        leases::standings(pool, streams).await.map_err(|stop| stop.of_read(&self.place))
+    }
+
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {
         let pool = self.ready().await?;
         let listening = self.listening.get_or_init(|| Listening::start(pool.clone()));
@@ -277,7 +340,15 @@ impl Store for PgStore {
             let mut next = std::pin::pin!(woken.notified());
             // What happens between the look and the waiting is heard.
             next.as_mut().enable();
-            let length = events::length(pool, stream).await.map_err(|stop| stop.of_read(&self.place))?;
+            let length = match events::length(pool, stream).await {
+                Ok(length) => length,
+                // Nothing changes in a database that is away; whoever waits goes on waiting.
+                Err(stop) if stop.is_passing() => {
+                    tokio::time::sleep(AGAIN).await;
+                    continue;
+                }
+                Err(stop) => return Err(stop.of_read(&self.place)),
+            };
             // A stream that is gone has been forgotten: whoever follows it should look.
             if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
                 return Ok(());

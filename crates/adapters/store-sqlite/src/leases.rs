@@ -1,7 +1,7 @@
 //! Leases: who may drive a stream. A row stays when its lease is given back, so that generations only grow.
 
 use crate::error::Stop;
-use abide_engine::port::{Holder, Lease, LeaseRow, StoreError, Taken, take_lease};
+use abide_engine::port::{Holder, Lease, LeaseRow, Standing, StoreError, Taken, take_lease};
 use rusqlite::{Connection, Error, OptionalExtension as _};
 
 /// What is asked of [`take`].
@@ -23,6 +23,18 @@ fn row(connection: &Connection, stream: &str) -> Result<Option<LeaseRow>, Error>
             Ok(LeaseRow { holder, generation: row.get(2)?, until: row.get(3)? })
         })
         .optional()
+}
+
+/// Returns how long streams are, and who has their leases.
+pub(crate) fn standings(connection: &Connection, streams: &[String]) -> Result<Vec<Standing>, Stop> {
+    let mut found = Vec::new();
+    for stream in streams {
+        if let Some(seq) = crate::events::length(connection, stream)? {
+            let lease = row(connection, stream)?.and_then(|row| row.into_lease(stream));
+            found.push(Standing { stream: stream.clone(), seq, lease });
+        }
+    }
+    Ok(found)
 }
 
 /// Refuses an append whose lease is not the newest.

@@ -9,8 +9,8 @@ use crate::readers::{Readers, pause};
 use crate::watch::{Poller, Watch};
 use crate::writer::{Reach, Writer};
 use abide_engine::port::{
-    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
-    Taken,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Standing, Store, StoreError, Stored,
+    StreamHead, Taken,
 };
 use std::ops::Range;
 use std::path::Path;
@@ -186,6 +186,10 @@ impl Store for SqliteStore {
         let given = lease.clone();
         let work = move |connection: &_| leases::release(connection, &given);
         self.writer.change(&lease.stream, Reach::Beside, 0, work).await
+    }
+
+    async fn standings(&self, streams: &[String]) -> Result<Vec<Standing>, StoreError> {
+        self.readers.read(|connection| leases::standings(connection, streams))
     }
 
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {

@@ -16,7 +16,9 @@ mod summary;
 pub(crate) use child::child_id;
 
 use crate::log::LoadError;
-use crate::port::{Clock, Holder, Lease, Line, Process, Runners, Signal, Store, StoreError, Workspace};
+use crate::port::{
+    Clock, Holder, Lease, Line, Process, Runners, Signal, Standing, Store, StoreError, Workspace,
+};
 use abide_core::event::{Event, RunId, StepKey, Timestamp};
 use abide_core::run::{Refusal, Run, RunStatus};
 use drive::{Drive, Report};
@@ -127,6 +129,17 @@ impl Drop for Busy {
     }
 }
 
+/// How a run stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunStanding {
+    /// The run.
+    pub run: RunId,
+    /// How many events it has.
+    pub events: u64,
+    /// Whether nobody drives it, or nobody but this driver; who drives it next is decided by its lease alone.
+    pub is_free: bool,
+}
+
 /// Values by name.
 type NamedValues = Vec<(String, String)>;
 
@@ -188,6 +201,20 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
         busy.insert(id.clone(), i64::MIN);
         Ok(Busy { all: Arc::clone(&self.busy), id: id.clone() })
+    }
+
+    /// Returns how some runs stand, in no order; those that never began are left out.
+    pub async fn standings(&self, runs: &[RunId]) -> Result<Vec<RunStanding>, StoreError> {
+        let streams: Vec<String> = runs.iter().map(ToString::to_string).collect();
+        let (now, standings) = (self.clock.now().0, self.store.standings(&streams).await?);
+        let is_held = |lease: &Lease| {
+            lease.holder.name != self.holder.name && lease.until > now && !(self.is_dead)(&lease.holder)
+        };
+        let of_run = |standing: Standing| {
+            let is_free = !standing.lease.as_ref().is_some_and(is_held);
+            Some(RunStanding { run: RunId::parse(&standing.stream)?, events: standing.seq, is_free })
+        };
+        Ok(standings.into_iter().filter_map(of_run).collect())
     }
 
     /// Takes or renews the right to drive a run.

@@ -14,6 +14,12 @@ pub struct LeaseRow {
 }
 
 impl LeaseRow {
+    /// Returns the lease, if somebody has it.
+    pub fn into_lease(self, stream: &str) -> Option<Lease> {
+        let Self { holder, generation, until } = self;
+        holder.map(|holder| Lease { stream: stream.to_owned(), holder, generation, until })
+    }
+
     /// Returns whether it is this lease: a name and a generation together, since generations begin again after a stream was
     /// forgotten.
     pub fn is_of(&self, lease: &Lease) -> bool {

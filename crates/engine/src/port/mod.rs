@@ -35,9 +35,10 @@ pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spe
 pub use runner::{
     Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker, runner_of,
 };
-pub use starts::{NewStart, Noted, REMEMBERED, Starts, StartsError};
+pub use starts::{NewStart, Noted, OpenStart, REMEMBERED, Starts, StartsError};
 pub use store::{
-    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Standing, Store, StoreError, Stored,
+    StreamHead,
 };
 pub use summarizer::{LongOutput, Summarizer, Summary};
 pub use tool::{Beside, SessionId, Stop, Stopper, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};

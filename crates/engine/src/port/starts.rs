@@ -34,6 +34,15 @@ pub enum Noted {
     },
 }
 
+/// A run that is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenStart {
+    /// The run.
+    pub run: String,
+    /// When its start was noted, in milliseconds since 1970; it may not have begun.
+    pub at: i64,
+}
+
 /// What keeps the starts does not work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the starts of runs cannot be reached: {0}")]
@@ -50,8 +59,8 @@ pub trait Starts: Send + Sync + 'static {
     /// Notes a start, unless it is known.
     fn note(&self, start: NewStart) -> Later<Result<Noted, StartsError>>;
 
-    /// Returns runs that are not over, the oldest first.
-    fn open(&self, most: usize) -> Later<Result<Vec<String>, StartsError>>;
+    /// Returns runs that are not over, the oldest first, after one that an earlier call returned.
+    fn open(&self, after: Option<&OpenStart>, most: usize) -> Later<Result<Vec<OpenStart>, StartsError>>;
 
     /// Notes that a run is over, or never began; one that is not known is nobody's loss.
     fn over(&self, run: &str) -> Later<Result<(), StartsError>>;

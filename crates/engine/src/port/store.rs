@@ -116,6 +116,17 @@ pub struct Lease {
     pub until: i64,
 }
 
+/// How long a stream is, and who works on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The stream.
+    pub stream: String,
+    /// How many events it has.
+    pub seq: u64,
+    /// The lease on it, unless it was given back; it may have ended.
+    pub lease: Option<Lease>,
+}
+
 /// Why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -290,6 +301,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Gives a lease back; one that has been lost already is nobody's loss.
     fn release(&self, lease: &Lease) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Returns how some streams stand, in no order; those that have no events are left out. One look for all of them.
+    fn standings(&self, streams: &[String])
+    -> impl Future<Output = Result<Vec<Standing>, StoreError>> + Send;
 
     /// Waits until a stream has more than `seq` events, or until it may have; returns at once if it has.
     ///

@@ -1,12 +1,17 @@
 //! The runs that this server drives: each by a task of its own, until it is over, waits for a human's decision, or the server ends.
+//!
+//! Several servers may share one database. Whoever starts a run drives it; every few seconds each server looks once for runs
+//! that nobody drives any more ([`look_out`]), because their server was killed, left them when it ended, or lost its way to the
+//! database. Who drives is decided by the lease alone, so two that look at once are no harm.
 
+use crate::door::closed;
 use crate::house::House;
 use abide_core::event::{Event, LossDecision, RunId};
 use abide_core::run::{Run, RunStatus};
 use abide_engine::driver::{DriveError, Observer};
-use abide_engine::port::{Line, Signal, StoreError};
+use abide_engine::port::{Line, OpenStart, Signal, Store as _, StoreError};
 use abide_engine::service::{self, GoOnError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -15,8 +20,16 @@ use tokio::sync::watch;
 const AGAIN: Duration = Duration::from_secs(1);
 /// How often that is done when the log could not be used.
 const MOST_TRIES: u32 = 60;
-/// How many runs are taken up when a server comes back.
-const MOST_TAKEN_UP: usize = 10_000;
+/// How often a server looks for runs that nobody drives.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long nothing is taken up after the database has come back: whoever drives a run could not say so, and says so first.
+const COME_BACK: Duration = Duration::from_secs(5);
+/// How many runs are asked about at once.
+const AT_ONCE: usize = 500;
+/// How many runs a server drives at most; others may have more room.
+const MOST_DRIVEN: usize = 10_000;
+/// After this long a start that has not begun never will, in milliseconds.
+const NEVER_BEGAN: i64 = 60 * 60 * 1_000;
 /// How many followers' channels are kept for runs that nobody drives here.
 const MOST_FOLLOWED: usize = 4_096;
 
@@ -24,6 +37,8 @@ const MOST_FOLLOWED: usize = 4_096;
 #[derive(Default)]
 pub struct Fleet {
     driven: Mutex<HashMap<RunId, Driven>>,
+    /// Runs that are not over and could not be driven on here, with how many events they had then: only a change helps.
+    left: Mutex<HashMap<RunId, u64>>,
     /// Counts what steps write, for those who follow it.
     written: Mutex<HashMap<RunId, watch::Sender<u64>>>,
 }
@@ -32,6 +47,25 @@ struct Driven {
     stop: watch::Sender<Option<Signal>>,
     /// Whether it waits for a human or a moment, so that nothing is cut short when it is left.
     waits: bool,
+}
+
+/// Why a run is driven here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// Somebody asked this server for something that needs it: while another process has it, that one is waited for.
+    Asked,
+    /// Nobody drove it when this server looked.
+    Found,
+}
+
+/// How a drive ended here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Over,
+    /// It waits for a human, or cannot go on here.
+    Left,
+    /// Another process has it.
+    Elsewhere,
 }
 
 impl Observer for Fleet {
@@ -50,24 +84,28 @@ impl Observer for Fleet {
     }
 }
 
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Fleet {
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Driven>> {
-        self.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    fn driven(&self) -> MutexGuard<'_, HashMap<RunId, Driven>> {
+        lock(&self.driven)
     }
 
     fn written(&self) -> MutexGuard<'_, HashMap<RunId, watch::Sender<u64>>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.written)
     }
 
     fn look(&self, run: &Run) {
-        if let Some(driven) = self.lock().get_mut(&run.id) {
+        if let Some(driven) = self.driven().get_mut(&run.id) {
             driven.waits = matches!(run.status(), RunStatus::Waiting | RunStatus::AwaitingPlan);
         }
     }
 
     /// Returns whether a run is driven here.
     pub(crate) fn drives(&self, id: &RunId) -> bool {
-        self.lock().contains_key(id)
+        self.driven().contains_key(id)
     }
 
     /// Returns what changes when a step of a run writes something here.
@@ -79,9 +117,22 @@ impl Fleet {
         written.entry(id.clone()).or_insert_with(|| watch::channel(0).0).subscribe()
     }
 
+    /// Returns which of these runs this server could take up.
+    fn others(&self, page: &[OpenStart]) -> HashSet<RunId> {
+        let driven = self.driven();
+        let room = MOST_DRIVEN.saturating_sub(driven.len());
+        let others = page.iter().filter_map(|start| RunId::parse(&start.run));
+        others.filter(|id| !driven.contains_key(id)).take(room).collect()
+    }
+
+    /// Returns whether nothing has happened to a run since it was left here.
+    fn is_left(&self, id: &RunId, events: u64) -> bool {
+        lock(&self.left).get(id) == Some(&events)
+    }
+
     /// Asks drivers to leave: those whose run waits, or all of them; returns whether one is still at it.
     fn leave(&self, all: bool) -> bool {
-        let driven = self.lock();
+        let driven = self.driven();
         for run in driven.values().filter(|run| all || run.waits) {
             run.stop.send_replace(Some(Signal::Ask));
         }
@@ -89,11 +140,15 @@ impl Fleet {
     }
 }
 
-/// Drives a run beside everything else, unless it is driven here already.
+/// Drives a run that somebody has asked for, beside everything else, unless it is driven here already.
 pub(crate) fn drive<H: House>(house: &Arc<H>, id: RunId, decision: Option<LossDecision>, by: String) {
+    start(house, id, Reason::Asked, decision, by);
+}
+
+fn start<H: House>(house: &Arc<H>, id: RunId, reason: Reason, decision: Option<LossDecision>, by: String) {
     let (stop, stopped) = watch::channel(None);
     {
-        let mut driven = house.fleet().lock();
+        let mut driven = house.fleet().driven();
         if driven.contains_key(&id) {
             return;
         }
@@ -101,57 +156,122 @@ pub(crate) fn drive<H: House>(house: &Arc<H>, id: RunId, decision: Option<LossDe
     }
     let house = Arc::clone(house);
     tokio::spawn(async move {
-        let over = go_on(&*house, &id, stopped, decision, &by).await;
-        house.fleet().written().remove(&id);
-        house.fleet().lock().remove(&id);
-        if over {
-            // If this cannot be written, the next start of a server finds that the run is over.
-            let _ = house.starts().over(id.as_str()).await;
+        let end = go_on(&*house, &id, stopped, reason, decision, &by).await;
+        let fleet = house.fleet();
+        match end {
+            // If this cannot be written, the next look finds that the run is over.
+            End::Over => drop(house.starts().over(id.as_str()).await),
+            End::Left => {
+                // One that is not known to be left is tried once more.
+                if let Ok(Some(head)) = house.driver().store().head(id.as_str()).await {
+                    lock(&fleet.left).insert(id.clone(), head.seq);
+                }
+            }
+            End::Elsewhere => {}
         }
-        house.settle(&id, over).await;
+        fleet.written().remove(&id);
+        fleet.driven().remove(&id);
+        if end != End::Elsewhere {
+            house.settle(&id, end == End::Over).await;
+        }
     });
 }
 
-/// Drives a run for as long as it can be driven here; returns whether it is over.
+/// Drives a run for as long as it can be driven here.
 async fn go_on<H: House>(
     house: &H,
     id: &RunId,
     mut stopped: watch::Receiver<Option<Signal>>,
+    reason: Reason,
     decision: Option<LossDecision>,
     by: &str,
-) -> bool {
+) -> End {
     let mut tries = 0;
     loop {
         let end = service::go_on(house.driver(), id, stopped.clone(), decision, by).await;
         match end {
-            Ok(status) => return status.is_final(),
+            Ok(status) => return if status.is_final() { End::Over } else { End::Left },
+            Err(GoOnError::Drive(DriveError::Store(StoreError::Held { .. }))) if reason == Reason::Found => {
+                return End::Elsewhere;
+            }
             // Another process has it: it may be gone before the run is over.
             Err(GoOnError::Drive(DriveError::Store(StoreError::Held { .. }))) => {}
             Err(GoOnError::Drive(DriveError::Store(_) | DriveError::Load(_))) if tries < MOST_TRIES => {
                 tries += 1;
             }
             // It lacks a secret that only memory held, or is damaged: whoever resumes it is told.
-            Err(_) => return false,
+            Err(_) => return End::Left,
         }
         if tokio::time::timeout(AGAIN, stopped.changed()).await.is_ok() {
-            return false;
+            return End::Left;
         }
     }
 }
 
-/// Goes on with every run that was started here and is not over.
-pub(crate) async fn take_up<H: House>(house: &Arc<H>) -> Result<(), String> {
-    use abide_engine::port::Store as _;
-    let open = house.starts().open(MOST_TAKEN_UP).await.map_err(|error| error.to_string())?;
-    for run in open {
-        let head = house.driver().store().head(&run).await.map_err(|error| error.to_string())?;
-        match (head, RunId::parse(&run)) {
-            (Some(head), Some(id)) => {
-                house.not_before(head.changed_at);
-                drive(house, id, None, String::new());
+/// Looks again and again for runs that servers have started and that nobody drives, and goes on with them, until the server ends.
+pub(crate) async fn look_out<H: House>(house: Arc<H>, mut closing: watch::Receiver<bool>) {
+    let mut pause = Duration::ZERO;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = closed(&mut closing) => return,
+        }
+        pause = match look(&house).await {
+            Ok(()) => LOOK,
+            Err(()) => {
+                // Until the stores answer, nobody can take anything up.
+                while house.ready().await.is_err() {
+                    tokio::select! {
+                        () = tokio::time::sleep(AGAIN) => {}
+                        () = closed(&mut closing) => return,
+                    }
+                }
+                COME_BACK
             }
-            // It never began, or was forgotten.
-            _ => house.starts().over(&run).await.map_err(|error| error.to_string())?,
+        };
+    }
+}
+
+/// Looks once at every run that is not over.
+async fn look<H: House>(house: &Arc<H>) -> Result<(), ()> {
+    let mut open: HashSet<RunId> = HashSet::new();
+    let mut last: Option<OpenStart> = None;
+    loop {
+        let page = house.starts().open(last.as_ref(), AT_ONCE).await.map_err(drop)?;
+        take_up(house, &page).await?;
+        open.extend(page.iter().filter_map(|start| RunId::parse(&start.run)));
+        if page.len() < AT_ONCE {
+            break;
+        }
+        last = page.last().cloned();
+    }
+    lock(&house.fleet().left).retain(|id, _| open.contains(id));
+    Ok(())
+}
+
+/// Goes on with those of these runs that nobody drives, and forgets those that never began.
+async fn take_up<H: House>(house: &Arc<H>, page: &[OpenStart]) -> Result<(), ()> {
+    let others: HashSet<RunId> = house.fleet().others(page);
+    if others.is_empty() {
+        return Ok(());
+    }
+    let asked: Vec<RunId> = others.iter().cloned().collect();
+    let standings = house.driver().standings(&asked).await.map_err(drop)?;
+    for found in standings.iter().filter(|found| found.is_free) {
+        if house.fleet().is_left(&found.run, found.events) {
+            continue;
+        }
+        if let Some(head) = house.driver().store().head(found.run.as_str()).await.map_err(drop)? {
+            house.not_before(head.changed_at);
+        }
+        start(house, found.run.clone(), Reason::Found, None, String::new());
+    }
+    let begun: HashSet<&RunId> = standings.iter().map(|found| &found.run).collect();
+    for old in page.iter().filter(|start| start.at < house.now() - NEVER_BEGAN) {
+        let never_began =
+            RunId::parse(&old.run).is_none_or(|id| others.contains(&id) && !begun.contains(&id));
+        if never_began {
+            house.starts().over(&old.run).await.map_err(drop)?;
         }
     }
     Ok(())

@@ -83,11 +83,10 @@ impl<H: House> Server<H> {
         self.address
     }
 
-    /// Goes on with every run that was started here, and serves until `stop` resolves; then requests under way have a few seconds
+    /// Goes on with every run that servers have started and nobody drives, and serves until `stop` resolves; then requests under way have a few seconds
     /// to end, and runs are left where nothing is cut short, if they come there in time.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send) {
-        // What cannot be looked up now is taken up by the next start; whoever resumes a run is told what is wrong with it.
-        let _ = fleet::take_up(&self.door.house).await;
+        let looking = tokio::spawn(fleet::look_out(Arc::clone(&self.door.house), self.door.closing()));
         let connections = GracefulShutdown::new();
         tokio::select! {
             () = accept(&self.listener, &self.door, &connections) => {}
@@ -96,6 +95,8 @@ impl<H: House> Server<H> {
         drop(self.listener);
         self.door.close();
         let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
+        // What it was about to take up stays as it is.
+        looking.abort();
         fleet::leave(&*self.door.house, self.grace).await;
     }
 }

@@ -5,7 +5,8 @@ use super::fault::Fault;
 use super::state::State;
 use crate::ManualClock;
 use abide_engine::port::{
-    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Standing, Store, StoreError, Stored,
+    StreamHead,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -136,6 +137,11 @@ impl Store for MemoryStore {
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         self.state().release(lease);
         Ok(())
+    }
+
+    async fn standings(&self, streams: &[String]) -> Result<Vec<Standing>, StoreError> {
+        let state = self.state();
+        Ok(streams.iter().filter_map(|stream| state.standing(stream)).collect())
     }
 
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {

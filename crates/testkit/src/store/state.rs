@@ -3,7 +3,8 @@
 use super::contract::Tampering;
 use super::fault::Faults;
 use abide_engine::port::{
-    Appended, Holder, Lease, NO_HASH, NewEvent, OutputKey, StoreError, Stored, StreamHead, link, verify,
+    Appended, Holder, Lease, NO_HASH, NewEvent, OutputKey, Standing, StoreError, Stored, StreamHead, link,
+    verify,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -147,6 +148,15 @@ impl State {
         };
         self.leases.insert(stream.to_owned(), Held { holder: Some(holder.clone()), generation, until });
         Ok(Lease { stream: stream.to_owned(), holder: holder.clone(), generation, until })
+    }
+
+    pub(super) fn standing(&self, stream: &str) -> Option<Standing> {
+        let found = self.streams.get(stream)?;
+        let lease = self.leases.get(stream).and_then(|held| {
+            let holder = held.holder.clone()?;
+            Some(Lease { stream: stream.to_owned(), holder, generation: held.generation, until: held.until })
+        });
+        Some(Standing { stream: stream.to_owned(), seq: found.end.seq, lease })
     }
 
     pub(super) fn release(&mut self, lease: &Lease) {

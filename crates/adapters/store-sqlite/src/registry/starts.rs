@@ -1,7 +1,7 @@
 //! Which runs a server has started, beside its keys.
 
 use super::SqliteRegistry;
-use abide_engine::port::{Later, NewStart, Noted, REMEMBERED, Starts, StartsError};
+use abide_engine::port::{Later, NewStart, Noted, OpenStart, REMEMBERED, Starts, StartsError};
 use rusqlite::{OptionalExtension as _, TransactionBehavior, params};
 
 fn later<T: Send + 'static>(done: Result<T, rusqlite::Error>) -> Later<Result<T, StartsError>> {
@@ -33,11 +33,14 @@ impl Starts for SqliteRegistry {
         }))
     }
 
-    fn open(&self, most: usize) -> Later<Result<Vec<String>, StartsError>> {
+    fn open(&self, after: Option<&OpenStart>, most: usize) -> Later<Result<Vec<OpenStart>, StartsError>> {
         later(self.within(TransactionBehavior::Deferred, |transaction| {
-            let sql = "SELECT run FROM starts WHERE NOT is_over ORDER BY at, run LIMIT ?1";
+            let sql = "SELECT run, at FROM starts
+                       WHERE NOT is_over AND (?2 IS NULL OR (at, run) > (?2, ?3)) ORDER BY at, run LIMIT ?1";
+            let (at, run) = (after.map(|after| after.at), after.map(|after| &after.run));
             let mut found = transaction.prepare_cached(sql)?;
-            found.query_map([most], |row| row.get(0))?.collect()
+            let start = |row: &rusqlite::Row<'_>| Ok(OpenStart { run: row.get(0)?, at: row.get(1)? });
+            found.query_map(params![most, at, run], start)?.collect()
         }))
     }
 

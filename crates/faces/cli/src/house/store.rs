@@ -1,7 +1,8 @@
 //! The log of a server: SQLite beside the project, or the PostgreSQL that it is told.
 
 use abide_engine::port::{
-    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Standing, Store, StoreError, Stored,
+    StreamHead,
 };
 use abide_store_postgres::PgStore;
 use abide_store_sqlite::SqliteStore;
@@ -84,6 +85,10 @@ impl Store for ServerStore {
 
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         ask!(self.release(lease))
+    }
+
+    async fn standings(&self, streams: &[String]) -> Result<Vec<Standing>, StoreError> {
+        ask!(self.standings(streams))
     }
 
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {

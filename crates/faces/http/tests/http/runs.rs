@@ -64,7 +64,7 @@ async fn what_cannot_be_started_leaves_nothing() {
     }
     let runs = fits(&served.client.ask("GET /v1/runs", None, None).await, "RunPage");
     assert_eq!(runs["items"], json!([]));
-    assert!(served.house.registry.open(10).await.unwrap().is_empty());
+    assert!(served.house.registry.open(None, 10).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -209,7 +209,7 @@ async fn the_next_server_goes_on_and_asks_for_what_only_memory_held() {
     fits(&resume(json!({ "inputs": { "token": "swordfish" } })).await, "Run");
     served.until(&hidden, "completed").await;
     assert_eq!(resume(json!({})).await.problem(), "409 refused");
-    let open = served.house.registry.open(10).await.unwrap();
+    let open = served.house.registry.open(None, 10).await.unwrap();
     assert!(open.is_empty(), "{open:?}");
 }
 

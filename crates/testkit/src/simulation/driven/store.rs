@@ -4,7 +4,8 @@ use super::host::Host;
 use super::stage::Stage;
 use crate::store::MemoryStore;
 use abide_engine::port::{
-    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Store, StoreError, Stored, StreamHead,
+    Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Standing, Store, StoreError, Stored,
+    StreamHead,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -188,6 +189,10 @@ impl Store for FaultyStore {
 
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         self.call(true, |inner| now(inner.release(lease))).await
+    }
+
+    async fn standings(&self, streams: &[String]) -> Result<Vec<Standing>, StoreError> {
+        self.call(false, |inner| now(inner.standings(streams))).await
     }
 
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {

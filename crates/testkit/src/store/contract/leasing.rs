@@ -2,7 +2,7 @@
 
 use super::{Subject, append, assert_refused, event, kinds};
 use crate::ManualClock;
-use abide_engine::port::{Appended, Holder, Lease, Store, StoreError};
+use abide_engine::port::{Appended, Holder, Lease, Standing, Store, StoreError};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -142,4 +142,22 @@ pub async fn somebody_elses_lease_is_not_given_back(subject: impl Subject, _: Ma
     assert_refused!(store.lease("s", &holder("ada"), 150, 250, &alive).await, StoreError::Held { .. });
     store.release(&new).await.unwrap();
     store.release(&new).await.unwrap();
+}
+
+/// One look says how long streams are and who works on them; a stream without events is not told.
+pub async fn standings_tell_who_works_on_what(subject: impl Subject, _: ManualClock) {
+    let (here, there) = (subject.open(), subject.open());
+    for stream in ["a", "b", "c"] {
+        here.append(stream, 0, None, vec![event("x"), event("y")], String::new()).await.unwrap();
+    }
+    let held = here.lease("a", &holder("ada"), 0, 100, &alive).await.unwrap();
+    let given = here.lease("b", &holder("ada"), 0, 100, &alive).await.unwrap();
+    here.release(&given).await.unwrap();
+    here.lease("new", &holder("ada"), 0, 100, &alive).await.unwrap();
+    let asked: Vec<String> = ["new", "b", "none", "a"].map(str::to_owned).to_vec();
+    let mut told = there.standings(&asked).await.unwrap();
+    told.sort_by(|one, other| one.stream.cmp(&other.stream));
+    let standing = |stream: &str, lease| Standing { stream: stream.to_owned(), seq: 2, lease };
+    assert_eq!(told, [standing("a", Some(held)), standing("b", None)]);
+    assert_eq!(there.standings(&[]).await.unwrap(), []);
 }

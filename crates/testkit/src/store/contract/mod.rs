@@ -122,7 +122,8 @@ macro_rules! store_contract {
             leasing: a_lease_is_for_one, renewing_keeps_the_generation, an_ended_lease_is_taken_over,
                 a_dead_holder_is_replaced, a_lease_given_back_is_free, the_old_driver_appends_no_more,
                 an_ended_lease_that_nobody_took_still_appends, a_lease_comes_before_the_expected_event,
-                of_many_who_ask_one_has_it, somebody_elses_lease_is_not_given_back;
+                of_many_who_ask_one_has_it, somebody_elses_lease_is_not_given_back,
+                standings_tell_who_works_on_what;
             following: what_has_changed_returns_at_once, an_append_wakes, another_process_wakes,
                 a_stream_that_is_to_come_wakes, forgetting_wakes;
         }
