@@ -38,6 +38,7 @@ pub use runs::{LogOptions, LogStream, RunFilter, Runs, Until};
 pub use types::*;
 pub use wire::Options;
 
+use serde_json::Value;
 use std::sync::Arc;
 use wire::Wire;
 
@@ -79,6 +80,16 @@ impl Abide {
     /// Keys of the server.
     pub fn keys(&self) -> Keys<'_> {
         Keys(&self.0)
+    }
+
+    /// Reads a document of the server as it is, with what this version does not know; each `{}` of the path is one of the parts.
+    pub async fn document(&self, path: &str, parts: &[&str]) -> Result<Value, Error> {
+        self.0.get(path, parts).await
+    }
+
+    /// Lists rows of the server as they are, such as those of `/v1/runs`.
+    pub fn rows(&self, path: &'static str) -> Pages<'_, Value> {
+        Pages::new(&self.0, path, &[])
     }
 
     /// Says which version of abide answers.

@@ -59,6 +59,12 @@ pub struct Shared {
     /// Print one JSON document to standard output
     #[arg(long, global = true)]
     pub json: bool,
+    /// Use a server instead of the engine of this machine, also in the variable `ABIDE_SERVER`; its key is in the variable `ABIDE_KEY`
+    #[arg(long, global = true, value_name = "URL", value_hint = ValueHint::Url)]
+    pub server: Option<String>,
+    /// The file that has the key of the server, also in the variable `ABIDE_KEY_FILE`
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,

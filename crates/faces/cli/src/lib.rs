@@ -15,6 +15,7 @@ mod gate;
 mod house;
 mod models;
 pub mod reference;
+mod remote;
 mod runners;
 mod runs;
 mod session;
@@ -71,6 +72,9 @@ fn run(
     talk: &mut dyn Write,
 ) -> Result<Exit, Failure> {
     let mut session = Session::open(surroundings, &arguments.shared, out, talk)?;
+    if let Some(exit) = remote::run(&mut session, arguments)? {
+        return Ok(exit);
+    }
     match &arguments.command {
         Command::Init(arguments) => commands::init(&mut session, arguments),
         Command::List => commands::list(&mut session),

@@ -33,7 +33,8 @@ pub(crate) fn status(words: &[OsString]) -> Option<Arguments> {
 
 /// Reads the forms that nearly all have: `[-C DIR] [--json] status [RUN]`, in any order. What is left is read as usual.
 fn plain(words: &[OsString]) -> Option<Arguments> {
-    let mut shared = Shared { directory: None, json: false, color: Colour::Auto };
+    let mut shared =
+        Shared { directory: None, json: false, server: None, key_file: None, color: Colour::Auto };
     let mut asked = None;
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {

@@ -48,7 +48,7 @@ pub(crate) fn runs(session: &mut Session<'_>, arguments: &RunsArguments) -> Resu
     Ok(Exit::Done)
 }
 
-fn ago(millis: i64) -> String {
+pub(crate) fn ago(millis: i64) -> String {
     match millis / 1_000 {
         seconds @ ..60 => format!("{}s ago", seconds.max(0)),
         seconds @ 60..3_600 => format!("{}m ago", seconds / 60),

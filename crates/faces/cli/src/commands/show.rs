@@ -109,7 +109,7 @@ fn page(session: &Session<'_>, catalog: &Catalog, entry: &Entry, ability: &Abili
     out
 }
 
-fn rules(input: &Input) -> String {
+pub(crate) fn rules(input: &Input) -> String {
     let mut rules = vec![input.input_type().word().to_owned()];
     if input.must_be_given() {
         rules.push("required".to_owned());

@@ -21,6 +21,7 @@ mod output;
 mod places;
 mod precedence;
 mod references;
+mod remote;
 mod sdk;
 mod serve;
 mod server;
