@@ -6,6 +6,7 @@
 //! cargo run --release -p abide-bench -- hook [--quick]
 //! cargo run --release -p abide-bench -- skills [--quick]
 //! cargo run --release -p abide-bench -- turn [--quick]
+//! cargo run --release -p abide-bench -- server [--quick]
 //! ```
 //! The program calls itself for the other side of a comparison, so that both are cold processes.
 #![expect(
@@ -20,6 +21,7 @@ mod hook;
 mod langgraph;
 mod measure;
 mod runs;
+mod server;
 mod skills;
 mod turn;
 mod validate;
@@ -40,12 +42,15 @@ fn main() -> anyhow::Result<ExitCode> {
         ["turn-side", ref rest @ ..] => turn::other(rest),
         ["hook"] => hook::run(false),
         ["hook", "--quick"] => hook::run(true),
+        ["server"] => server::run(false),
+        ["server", "--quick"] => server::run(true),
+        ["server-bare", answers] => server::bare(answers),
         ["skills"] => skills::run(false),
         ["skills", "--quick"] => skills::run(true),
         ["floor", "read", list] => skills::read(list.as_ref()),
         ["floor", "events", folder] => floor::events(folder.as_ref()),
         ["floor", "bare", folder] => floor::bare(folder.as_ref()),
         ["measure", program, ref rest @ ..] => measure::child(program, rest),
-        _ => bail!("usage: abide-bench validate|runs|hook|skills|turn [--quick]"),
+        _ => bail!("usage: abide-bench validate|runs|hook|skills|turn|server [--quick]"),
     }
 }

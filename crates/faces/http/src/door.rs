@@ -6,7 +6,7 @@
 use crate::ask::Ask;
 use crate::bounds::{BODY, LONGEST_BODY, RATE, WRONG_KEYS, WRONG_KEYS_AT_ONCE};
 use crate::house::House;
-use crate::operations;
+use crate::operations::{self, Equippable};
 use crate::problem::{Code, Problem};
 use crate::reply::{Content, Reply};
 use crate::routes::{Access, Route, find};
@@ -19,7 +19,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -32,6 +32,10 @@ pub(crate) struct Door<H> {
     rates: Rates,
     /// Says that the server ends, to streams that would go on.
     closing: watch::Sender<bool>,
+    /// The list of capabilities, which stays as it was at the start, as it is sent.
+    pub(crate) capabilities: OnceLock<Bytes>,
+    /// Lists of capabilities that an agent can have: to put them together, with the schemas of their tools, takes longer than to write the agent.
+    pub(crate) equippable: Equippable,
 }
 
 struct Rates {
@@ -54,6 +58,8 @@ impl<H: House> Door<H> {
             hosts: (!any).then_some(hosts),
             needs_key: options.needs_key(address),
             closing: watch::channel(false).0,
+            capabilities: OnceLock::new(),
+            equippable: Equippable::default(),
             rates: Rates {
                 callers: (rate > 0).then(|| crate::rates::Rates::new(rate, rate.saturating_mul(2))),
                 wrong_keys: crate::rates::Rates::new(WRONG_KEYS, WRONG_KEYS_AT_ONCE),
@@ -128,7 +134,10 @@ impl<H: House> Door<H> {
         };
         let Some(hosts) = &self.hosts else { return Ok(()) };
         let host = host.to_str().unwrap_or_default();
-        let known = |name: &str| hosts.iter().any(|host| *host == without_port(name).to_lowercase());
+        let known = |name: &str| {
+            let name = without_port(name);
+            hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
+        };
         let asked = head.uri.authority().is_none_or(|authority| known(authority.as_str()));
         if known(host) && asked {
             return Ok(());

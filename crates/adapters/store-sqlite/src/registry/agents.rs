@@ -24,30 +24,31 @@ fn later<T: Send + 'static>(done: Result<T, Problem>) -> Later<Result<T, AgentsE
     Box::pin(std::future::ready(done))
 }
 
-const COLUMNS: &str = "id, name, description, system_prompt, model, status, created_at, updated_at, version";
+/// An agent with its capabilities in one statement, which sees one moment and needs no transaction around it.
+const SELECT: &str = "SELECT id, name, description, system_prompt, model, status, created_at, updated_at, version,
+    (SELECT group_concat(capability_id, char(10)) FROM
+        (SELECT capability_id FROM agent_capabilities WHERE agent_id = agents.id ORDER BY position)) FROM agents";
 
 fn row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
-    let status: String = row.get(5)?;
+    // No id of a capability has a line end in it.
+    let capabilities = match row.get_ref(9)?.as_str_or_null().map_err(rusqlite::Error::from)? {
+        Some(text) => text.split('\n').map(str::to_owned).collect(),
+        None => Vec::new(),
+    };
+    let status = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?;
     Ok(AgentRow {
         id: row.get(0)?,
         name: row.get(1)?,
         description: row.get(2)?,
         system_prompt: row.get(3)?,
         model: row.get(4)?,
-        capabilities: Vec::new(),
+        capabilities,
         // A status that this version does not know is none that it may use.
-        status: AgentStatus::parse(&status).unwrap_or(AgentStatus::Archived),
+        status: AgentStatus::parse(status).unwrap_or(AgentStatus::Archived),
         created_at: row.get(6)?,
         updated_at: row.get(7)?,
         version: row.get(8)?,
     })
-}
-
-fn equipped(transaction: &Transaction<'_>, mut agent: AgentRow) -> Result<AgentRow, rusqlite::Error> {
-    let sql = "SELECT capability_id FROM agent_capabilities WHERE agent_id = ?1 ORDER BY position";
-    let mut found = transaction.prepare_cached(sql)?;
-    agent.capabilities = found.query_map([&agent.id], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    Ok(agent)
 }
 
 fn equip(transaction: &Transaction<'_>, agent: &AgentRow) -> Result<(), rusqlite::Error> {
@@ -62,28 +63,27 @@ fn equip(transaction: &Transaction<'_>, agent: &AgentRow) -> Result<(), rusqlite
 impl Agents for SqliteRegistry {
     fn add(&self, agent: AgentRow) -> Later<Result<(), AgentsError>> {
         later(self.within(TransactionBehavior::Immediate, |transaction| {
-            transaction.execute(
-                &format!("INSERT INTO agents ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1)"),
-                params![
-                    agent.id,
-                    agent.name,
-                    agent.description,
-                    agent.system_prompt,
-                    agent.model,
-                    agent.status.word(),
-                    agent.created_at,
-                    agent.updated_at
-                ],
-            )?;
+            let sql = "INSERT INTO agents
+                (id, name, description, system_prompt, model, status, created_at, updated_at, version)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1)";
+            transaction.prepare_cached(sql)?.execute(params![
+                agent.id,
+                agent.name,
+                agent.description,
+                agent.system_prompt,
+                agent.model,
+                agent.status.word(),
+                agent.created_at,
+                agent.updated_at
+            ])?;
             Ok(equip(transaction, &agent)?)
         }))
     }
 
     fn find(&self, id: &str) -> Later<Result<Option<AgentRow>, AgentsError>> {
-        later(self.within(TransactionBehavior::Deferred, |transaction| {
-            let sql = format!("SELECT {COLUMNS} FROM agents WHERE id = ?1");
-            let found = transaction.prepare_cached(&sql)?.query_row([id], row).optional()?;
-            Ok(found.map(|agent| equipped(transaction, agent)).transpose()?)
+        later(self.look(|connection| {
+            let sql = format!("{SELECT} WHERE id = ?1");
+            Ok(connection.prepare_cached(&sql)?.query_row([id], row).optional()?)
         }))
     }
 
@@ -93,15 +93,12 @@ impl Agents for SqliteRegistry {
         status: Option<AgentStatus>,
         most: usize,
     ) -> Later<Result<Vec<AgentRow>, AgentsError>> {
-        later(self.within(TransactionBehavior::Deferred, |transaction| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM agents WHERE id > ?1 AND (?2 IS NULL OR status = ?2) ORDER BY id LIMIT ?3"
-            );
-            let mut found = transaction.prepare_cached(&sql)?;
+        later(self.look(|connection| {
+            let sql = format!("{SELECT} WHERE id > ?1 AND (?2 IS NULL OR status = ?2) ORDER BY id LIMIT ?3");
+            let mut found = connection.prepare_cached(&sql)?;
             let status = status.map(AgentStatus::word);
             let rows = found.query_map(params![after.unwrap_or(""), status, most], row)?;
-            let rows: Vec<AgentRow> = rows.collect::<Result<_, _>>()?;
-            Ok(rows.into_iter().map(|agent| equipped(transaction, agent)).collect::<Result<_, _>>()?)
+            Ok(rows.collect::<Result<_, _>>()?)
         }))
     }
 

@@ -88,6 +88,14 @@ impl SqliteRegistry {
         Err(StoreError::Unreadable { place, reason })
     }
 
+    /// Runs one statement that only looks, on the caller's thread.
+    fn look<T, E: From<rusqlite::Error>>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        work(&self.connection.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Runs one transaction on the caller's thread: it is a few rows.
     fn within<T, E: From<rusqlite::Error>>(
         &self,

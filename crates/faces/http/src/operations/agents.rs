@@ -1,7 +1,7 @@
 //! Agents: made and changed whole or not at all, and never with a capability that they could not use.
 
 use crate::ask::{Ask, bad, text, texts, wrong};
-use crate::door::Answered;
+use crate::door::{Answered, Door};
 use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
@@ -11,6 +11,8 @@ use abide_engine::capability::{Choice, EquipError};
 use abide_engine::port::{AgentRow, AgentStatus, AgentsError};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// The longest of everything, in bytes, and how many capabilities an agent may name.
@@ -19,12 +21,33 @@ pub(crate) const LONGEST_DESCRIPTION: usize = 4_096;
 pub(crate) const LONGEST_PROMPT: usize = 256 * 1024;
 pub(crate) const LONGEST_CAPABILITY: usize = 50;
 pub(crate) const MOST_CAPABILITIES: usize = 50;
+/// How many lists of capabilities are remembered.
+const MOST_REMEMBERED: usize = 1_000;
 /// How often a change without `If-Match` is tried when others change the agent at the same time.
 const TRIES: usize = 8;
 
 const FIELDS: &[&str] = &["name", "description", "system_prompt", "model", "capabilities"];
 
-pub(super) async fn create<H: House>(house: &H, ask: &Ask) -> Answered {
+/// Lists of capabilities that have been found to fit together; which ones there are does not change while a server runs.
+#[derive(Default)]
+pub(crate) struct Equippable(Mutex<HashSet<Vec<String>>>);
+
+impl Equippable {
+    fn lock(&self) -> MutexGuard<'_, HashSet<Vec<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, capabilities: &[String]) {
+        let mut known = self.lock();
+        if known.len() >= MOST_REMEMBERED {
+            known.clear();
+        }
+        known.insert(capabilities.to_vec());
+    }
+}
+
+pub(super) async fn create<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
+    let house = &*door.house;
     let mut body = ask.object(FIELDS)?;
     let now = house.now();
     let blank = AgentRow {
@@ -40,7 +63,7 @@ pub(super) async fn create<H: House>(house: &H, ask: &Ask) -> Answered {
         version: 1,
     };
     let agent = changed(blank, &mut body)?;
-    check(house, &agent)?;
+    check(door, &agent)?;
     house.agents().add(agent.clone()).await.map_err(|error| failed(&error))?;
     Ok(shown(StatusCode::CREATED, &agent))
 }
@@ -72,9 +95,14 @@ fn changed(mut agent: AgentRow, body: &mut Map<String, Value>) -> Result<AgentRo
 }
 
 /// Refuses an agent that could not have what it names.
-fn check<H: House>(house: &H, agent: &AgentRow) -> Result<(), Problem> {
+fn check<H: House>(door: &Door<H>, agent: &AgentRow) -> Result<(), Problem> {
+    if door.equippable.lock().contains(&agent.capabilities) {
+        return Ok(());
+    }
     let choices: Vec<Choice> = agent.capabilities.iter().map(Choice::of).collect();
-    let Err(reasons) = house.capabilities().equip(&choices, &agent.system_prompt, Conflicts::Refuse) else {
+    let Err(reasons) = door.house.capabilities().equip(&choices, &agent.system_prompt, Conflicts::Refuse)
+    else {
+        door.equippable.remember(&agent.capabilities);
         return Ok(());
     };
     let told: Vec<String> = reasons.iter().map(ToString::to_string).collect();
@@ -117,14 +145,14 @@ pub(super) async fn show<H: House>(house: &H, ask: &Ask) -> Answered {
     Ok(shown(StatusCode::OK, &find(house, ask.part(0)).await?))
 }
 
-pub(super) async fn patch<H: House>(house: &H, ask: &Ask) -> Answered {
+pub(super) async fn patch<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
     let body = ask.object(FIELDS)?;
-    change(house, ask, |agent| {
+    change(&*door.house, ask, |agent| {
         if agent.status == AgentStatus::Archived {
             return Err(Problem::new(Code::Refused, format!("the agent {} is archived", agent.id)));
         }
         let agent = changed(agent, &mut body.clone())?;
-        check(house, &agent)?;
+        check(door, &agent)?;
         Ok(agent)
     })
     .await

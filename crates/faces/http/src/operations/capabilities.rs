@@ -1,16 +1,19 @@
 //! What agents can be given.
 
 use crate::ask::Ask;
-use crate::door::Answered;
+use crate::door::{Answered, Door};
 use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
 use abide_core::diagnostic::nearest;
 use abide_formats::capability::{list_to_json, to_json};
+use http::StatusCode;
 use serde_json::{Value, json};
 
-pub(super) fn list<H: House>(house: &H) -> Reply {
-    Reply::done(&list_to_json(&house.capabilities().list()))
+pub(super) fn list<H: House>(door: &Door<H>) -> Reply {
+    let list =
+        door.capabilities.get_or_init(|| list_to_json(&door.house.capabilities().list()).to_string().into());
+    Reply::text(StatusCode::OK, "application/json", list.clone())
 }
 
 pub(super) fn show<H: House>(house: &H, ask: &Ask) -> Answered {

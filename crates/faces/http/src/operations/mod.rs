@@ -11,6 +11,7 @@ mod meta;
 mod refusals;
 mod runs;
 
+pub(crate) use agents::Equippable;
 pub(crate) use agents::{
     LONGEST_CAPABILITY, LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_PROMPT, MOST_CAPABILITIES,
 };
@@ -43,12 +44,12 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::ResumeRun => runs::resume(&door.house, &ask).await,
         Operation::ListApprovals => approvals::list(&*door.house, &ask).await,
         Operation::AnswerApproval => approvals::answer(&door.house, &ask).await,
-        Operation::ListCapabilities => Ok(capabilities::list(&*door.house)),
+        Operation::ListCapabilities => Ok(capabilities::list(door)),
         Operation::GetCapability => capabilities::show(&*door.house, &ask),
-        Operation::CreateAgent => agents::create(&*door.house, &ask).await,
+        Operation::CreateAgent => agents::create(door, &ask).await,
         Operation::ListAgents => agents::list(&*door.house, &ask).await,
         Operation::GetAgent => agents::show(&*door.house, &ask).await,
-        Operation::PatchAgent => agents::patch(&*door.house, &ask).await,
+        Operation::PatchAgent => agents::patch(door, &ask).await,
         Operation::ArchiveAgent => agents::archive(&*door.house, &ask).await,
         Operation::ListKeys => keys::list(&*door.house, &ask).await,
         Operation::CreateKey => keys::create(&*door.house, &ask).await,
