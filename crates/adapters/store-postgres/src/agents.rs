@@ -130,7 +130,8 @@ impl Agents for PgStore {
         let (pool, after) = (self.pool(), after.filter(|after| is_id(after)).map(str::to_owned));
         Box::pin(async move {
             let sql = format!(
-                "{SELECT} WHERE ($1::uuid IS NULL OR agents.id > $1::uuid) AND ($2::text IS NULL OR status = $2) ORDER BY agents.id LIMIT $3"
+                // Without an `OR`, so that a page begins where it begins, and not at the first agent.
+                "{SELECT} WHERE agents.id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000') AND ($2::text IS NULL OR status = $2) ORDER BY agents.id LIMIT $3"
             );
             let found = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(after).bind(status.map(AgentStatus::word));
             let found = found.bind(i64::try_from(most).unwrap_or(i64::MAX));

@@ -241,7 +241,7 @@ pub(crate) async fn heads(
 ) -> Result<Vec<StreamHead>, Stop> {
     let rows = sqlx::query(
         "SELECT stream, seq, created_at, changed_at, summary FROM streams
-         WHERE $2::bigint IS NULL OR (changed_at, stream) < ($2, $3 COLLATE \"C\")
+         WHERE (changed_at, stream) < (coalesce($2::bigint, 9223372036854775807), coalesce($3, '') COLLATE \"C\")
          ORDER BY changed_at DESC, stream DESC LIMIT $1",
     )
     .bind(i64::try_from(most).unwrap_or(i64::MAX))

@@ -48,7 +48,8 @@ impl Starts for PgStore {
         let (pool, after) = (self.pool(), after.cloned());
         Box::pin(async move {
             let sql = "SELECT run, at FROM starts
-                       WHERE NOT is_over AND ($2::bigint IS NULL OR (at, run) > ($2, $3 COLLATE \"C\"))
+                       WHERE NOT is_over
+                         AND (at, run) > (coalesce($2::bigint, -9223372036854775808), coalesce($3, '') COLLATE \"C\")
                        ORDER BY at, run LIMIT $1";
             let found = sqlx::query(sql)
                 .bind(i64::try_from(most).unwrap_or(i64::MAX))

@@ -38,7 +38,7 @@ impl Stage {
         // It fails at first, and is due again while its server is dead.
         project.write(
             ".abide/abilities/timer.yaml",
-            "description: d\ninputs:\n  name: { type: string, required: true }\nsteps:\n  - id: one\n    run: echo one >> trace-{{inputs.name}}; test $(wc -l < trace-{{inputs.name}}) -ge 2\n    on_failure: retry\n    max_retries: 3\n    retry_delay: 6s\n",
+            "description: d\ninputs:\n  name: { type: string, required: true }\nsteps:\n  - id: one\n    run: echo one >> trace-{{inputs.name}}; grep -c one trace-{{inputs.name}} | grep -q 2\n    on_failure: retry\n    max_retries: 3\n    retry_delay: 6s\n",
         );
         let made = project.abide(&["key", "create", "ada", "--scope", "admin", "--database", url]);
         assert_eq!(made.code, Some(0), "{made:?}");
