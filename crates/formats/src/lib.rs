@@ -8,6 +8,7 @@
 
 pub mod ability;
 pub mod agent;
+pub mod agent_document;
 pub mod bundle;
 pub mod capability;
 pub mod config;

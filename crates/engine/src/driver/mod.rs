@@ -47,6 +47,23 @@ pub trait Observer: Send + Sync + 'static {
     fn output(&self, _run: &RunId, _key: &str, _line: &Line) {}
 }
 
+/// Several observers, each told everything in turn.
+pub struct Observers(pub Vec<Arc<dyn Observer>>);
+
+impl Observer for Observers {
+    fn driving(&self, run: &Run) {
+        self.0.iter().for_each(|one| one.driving(run));
+    }
+
+    fn event(&self, run: &Run, event: &Event) {
+        self.0.iter().for_each(|one| one.event(run, event));
+    }
+
+    fn output(&self, run: &RunId, key: &str, line: &Line) {
+        self.0.iter().for_each(|one| one.output(run, key, line));
+    }
+}
+
 /// An observer that does not look.
 #[derive(Debug, Clone, Copy)]
 pub struct Nobody;

@@ -11,6 +11,7 @@
 mod ask;
 mod beside;
 mod calls;
+mod ear;
 mod keeping;
 mod rounds;
 mod rules;
@@ -19,6 +20,7 @@ mod session;
 mod step;
 mod tree;
 
+pub use ear::{Ear, listen};
 pub use keeping::{Forgetting, Needed, prune as prune_sessions};
 pub use rounds::{Agent, Heard, ModelSeat, Report, TurnError, Watch};
 pub use rules::{Gate, Narrowed, OpenGate, OwnTiers, Permissions, StepGate, judged_call};

@@ -129,6 +129,7 @@ impl<S: Store> SessionLog<S> {
         let lease = self.lease.as_ref();
         let appended = self.store.append(self.id.as_str(), self.seq, lease, new, self.summary()).await?;
         self.seq = appended.seq;
+        super::ear::tell(&self.id, &self.conversation, &events);
         Ok(events)
     }
 

@@ -19,7 +19,7 @@ pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 pub use model::{MockArguments, ModelArguments, ModelCommand};
 pub(crate) use often::status;
-pub use serve::{DatabaseArguments, KeyArguments, KeyCommand, ScopeName, ServeArguments};
+pub use serve::{DatabaseArguments, KeyArguments, KeyCommand, LogForm, LogLevel, ScopeName, ServeArguments};
 pub use skill::{SkillArguments, SkillCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};

@@ -73,6 +73,12 @@ impl Ask {
         }
     }
 
+    /// Returns a body that is text.
+    pub(crate) fn document(&self) -> Result<&str, Problem> {
+        std::str::from_utf8(&self.body)
+            .map_err(|error| Problem::new(Code::BadBody, format!("the body is no UTF-8: {error}")))
+    }
+
     /// Returns the body, whose fields must all be known.
     pub(crate) fn object(&self, known: &[&str]) -> Result<Map<String, Value>, Problem> {
         let value: Value = serde_json::from_slice(&self.body)

@@ -6,6 +6,7 @@
 use crate::ask::Ask;
 use crate::bounds::{BODY, LONGEST_BODY, RATE, WRONG_KEYS, WRONG_KEYS_AT_ONCE};
 use crate::house::House;
+use crate::line::{Line, Log};
 use crate::operations::{self, Equippable};
 use crate::problem::{Code, Problem};
 use crate::reply::{Content, Reply};
@@ -22,6 +23,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// Where requests come in.
 pub(crate) struct Door<H> {
@@ -36,6 +38,7 @@ pub(crate) struct Door<H> {
     pub(crate) capabilities: OnceLock<Bytes>,
     /// Lists of capabilities that an agent can have: to put them together, with the schemas of their tools, takes longer than to write the agent.
     pub(crate) equippable: Equippable,
+    log: Option<Log>,
 }
 
 struct Rates {
@@ -60,6 +63,7 @@ impl<H: House> Door<H> {
             closing: watch::channel(false).0,
             capabilities: OnceLock::new(),
             equippable: Equippable::default(),
+            log: options.log.clone(),
             rates: Rates {
                 callers: (rate > 0).then(|| crate::rates::Rates::new(rate, rate.saturating_mul(2))),
                 wrong_keys: crate::rates::Rates::new(WRONG_KEYS, WRONG_KEYS_AT_ONCE),
@@ -77,25 +81,47 @@ impl<H: House> Door<H> {
         self.closing.send_replace(true);
     }
 
-    /// Answers a request.
+    /// Answers a request, counts it, and says so to the log.
     pub(crate) async fn answer(&self, peer: IpAddr, request: Request<Incoming>) -> Response<Content> {
-        let reply = match self.admit(peer, request).await {
+        let begun = Instant::now();
+        let (head, body) = request.into_parts();
+        let mut line = Line::of(peer, &head);
+        let found = find(&head.method, head.uri.path());
+        let route = found.as_ref().ok().map(|(route, _)| *route);
+        line.route = route.map(|route| route.path);
+        let reply = match self.admit(peer, head, body, found, &mut line.who).await {
             Ok((route, ask)) => operations::done(self, route.operation, ask).await,
             Err(problem) => Err(problem),
         };
-        reply.unwrap_or_else(Problem::reply).into_response()
+        let reply = reply.unwrap_or_else(|problem| {
+            line.code = Some(problem.code());
+            problem.reply()
+        });
+        line.took = begun.elapsed();
+        let mut response = reply.into_response();
+        line.status = response.status().as_u16();
+        let meter = self.house.meter();
+        meter.request(route, line.status, line.took);
+        response.body_mut().counted(|| meter.stream());
+        response.headers_mut().extend(line.header());
+        if let Some(log) = &self.log {
+            log(&line);
+        }
+        response
     }
 
     async fn admit(
         &self,
         peer: IpAddr,
-        request: Request<Incoming>,
+        head: request::Parts,
+        body: Incoming,
+        found: Result<(&'static Route, Vec<String>), Problem>,
+        name: &mut Option<String>,
     ) -> Result<(&'static Route, Ask), Problem> {
-        let (head, body) = request.into_parts();
         self.check_host(&head)?;
         check_origin(&head.headers)?;
         let who = self.who(peer, &head.headers).await?;
-        let found = find(&head.method, head.uri.path());
+        *name = who.as_ref().map(|who| who.name().to_owned());
         // Who is not let in is not told what there is.
         let open = matches!(&found, Ok((route, _)) if route.access == Access::Open);
         let who = match who {
@@ -119,7 +145,7 @@ impl<H: House> Door<H> {
             return Err(no_scope(&who, scope));
         }
         let body = match route.body {
-            Some(_) => whole(&head.headers, body).await?,
+            Some(_) => whole(route.takes, &head.headers, body).await?,
             None => Bytes::new(),
         };
         let ask = Ask::new(route, who, path, head.uri.query().unwrap_or_default(), head.headers, body)?;
@@ -220,12 +246,13 @@ fn too_many(what: &str, wait: Duration) -> Problem {
         .header(header::RETRY_AFTER, HeaderValue::from(seconds))
 }
 
-/// Reads a body that must be JSON: a form of a foreign page can send none.
-async fn whole(headers: &HeaderMap, body: Incoming) -> Result<Bytes, Problem> {
+/// Reads a body of the kind that the route takes: a form of a foreign page can send none of these.
+async fn whole(takes: &str, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Problem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(Problem::new(Code::NotJson, "send `Content-Type: application/json`"));
+    if !kind.eq_ignore_ascii_case(takes) {
+        let code = if takes == "application/json" { Code::NotJson } else { Code::WrongKind };
+        return Err(Problem::new(code, format!("send `Content-Type: {takes}`")));
     }
     let read = tokio::time::timeout(BODY, Limited::new(body, LONGEST_BODY).collect()).await;
     match read {

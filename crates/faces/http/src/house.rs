@@ -1,6 +1,7 @@
 //! What the server stands on, put together by the cli.
 
 use crate::fleet::Fleet;
+use crate::meter::Meter;
 use crate::problem::Problem;
 use abide_core::event::RunId;
 use abide_core::value::Value as Given;
@@ -8,6 +9,7 @@ use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::Driver;
 use abide_engine::port::{Agents, Clock, Keys, Later, Process, Starts, Store, Workspace};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The driver of a house.
 pub type HouseDriver<H> =
@@ -35,6 +37,12 @@ pub enum Look {
         /// The text that would start it.
         input: String,
     },
+    /// Every skill.
+    Skills,
+    /// One of them.
+    Skill(String),
+    /// Models, and who serves them.
+    Models,
 }
 
 /// How steps are drawn.
@@ -68,6 +76,9 @@ pub trait House: Send + Sync + 'static {
 
     /// Returns the runs that are driven here.
     fn fleet(&self) -> &Fleet;
+
+    /// Returns what is measured here; whatever drives runs tells it what happens to them.
+    fn meter(&self) -> &Arc<Meter>;
 
     /// Returns the keys that open the server.
     fn keys(&self) -> &dyn Keys;

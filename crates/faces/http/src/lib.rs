@@ -7,9 +7,12 @@
 
 mod ask;
 mod bounds;
+mod docs;
 mod door;
 mod fleet;
 mod house;
+mod line;
+mod meter;
 mod openapi;
 mod operations;
 mod problem;
@@ -23,6 +26,8 @@ mod who;
 
 pub use fleet::Fleet;
 pub use house::{Drawn, House, HouseDriver, Look};
+pub use line::{Line, Log};
+pub use meter::Meter;
 pub use openapi::document as openapi;
 pub use operations::random;
 pub use problem::{Code, Problem};

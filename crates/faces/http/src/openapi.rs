@@ -53,7 +53,7 @@ fn operation(route: &Route) -> Value {
     }
     if let Some(body) = route.body {
         operation["requestBody"] =
-            json!({ "required": true, "content": { "application/json": { "schema": named(body) } } });
+            json!({ "required": true, "content": { route.takes: { "schema": named(body) } } });
     }
     operation
 }

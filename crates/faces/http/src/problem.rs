@@ -56,6 +56,7 @@ codes! {
     TooSlow, REQUEST_TIMEOUT, "too_slow", "the request took too long to arrive";
     TooLong, PAYLOAD_TOO_LARGE, "too_long", "the body is too long";
     NotJson, UNSUPPORTED_MEDIA_TYPE, "not_json", "the body is not application/json";
+    WrongKind, UNSUPPORTED_MEDIA_TYPE, "wrong_kind", "the body is not of the kind that is taken here";
     Invalid, UNPROCESSABLE_ENTITY, "invalid", "what is asked for breaks a rule";
     TooMany, TOO_MANY_REQUESTS, "too_many", "too many requests";
     Internal, INTERNAL_SERVER_ERROR, "internal", "abide failed";
@@ -100,6 +101,15 @@ impl Problem {
     /// Says that a key is needed, in the way that clients know.
     pub(crate) fn unauthorized(code: Code, detail: &str) -> Self {
         Self::new(code, detail).header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+    }
+
+    /// Gives a problem of one code another one, where the same rule is broken by something else.
+    #[must_use]
+    pub(crate) fn instead_of(mut self, code: Code, other: Code) -> Self {
+        if self.code == code {
+            self.code = other;
+        }
+        self
     }
 
     /// Returns the code.

@@ -1,5 +1,6 @@
 //! An answer on its way to the wire: whole, or a stream that goes on for as long as somebody listens.
 
+use crate::meter::OpenStream;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
@@ -13,7 +14,17 @@ use tokio::sync::mpsc::Receiver;
 /// The body of an answer.
 pub(crate) enum Content {
     Whole(Full<Bytes>),
-    Stream(Receiver<Bytes>),
+    /// What comes, and what counts it while it is open.
+    Stream(Receiver<Bytes>, Option<OpenStream>),
+}
+
+impl Content {
+    /// Counts it for as long as it is open, if it is a stream.
+    pub(crate) fn counted(&mut self, open: impl FnOnce() -> OpenStream) {
+        if let Self::Stream(_, counted) = self {
+            *counted = Some(open());
+        }
+    }
 }
 
 impl Body for Content {
@@ -26,7 +37,7 @@ impl Body for Content {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(whole) => Pin::new(whole).poll_frame(context),
-            Self::Stream(parts) => {
+            Self::Stream(parts, _) => {
                 parts.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
             }
         }
@@ -35,14 +46,14 @@ impl Body for Content {
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(whole) => whole.is_end_stream(),
-            Self::Stream(_) => false,
+            Self::Stream(..) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(whole) => whole.size_hint(),
-            Self::Stream(_) => SizeHint::default(),
+            Self::Stream(..) => SizeHint::default(),
         }
     }
 }
@@ -84,7 +95,7 @@ impl Reply {
     /// Answers with what comes out of a channel, for as long as it does.
     pub(crate) fn stream(kind: &'static str, parts: Receiver<Bytes>) -> Self {
         // Proxies that collect answers before they pass them on would keep a stream back.
-        Self::new(StatusCode::OK, kind, Content::Stream(parts))
+        Self::new(StatusCode::OK, kind, Content::Stream(parts, None))
             .header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
     }
 

@@ -4,6 +4,7 @@ use crate::bounds::{GRACE, HEAD, LEAVE, LONGEST_HEAD, MOST_CONNECTIONS};
 use crate::door::Door;
 use crate::fleet;
 use crate::house::House;
+use crate::line::Log;
 use abide_engine::port::KeysError;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -19,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 /// How a server may be used.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// Whether callers of this machine need a key, too.
     pub require_key: bool,
@@ -29,6 +30,8 @@ pub struct Options {
     pub grace: Option<Duration>,
     /// How many requests a second each caller may make for long; 200 if not said, and 0 for no bound.
     pub rate: Option<u32>,
+    /// Takes one line for each request.
+    pub log: Option<Log>,
 }
 
 impl Options {

@@ -27,6 +27,43 @@ pub struct ServeArguments {
     /// How many requests a second each caller may make for long; 0 for no bound
     #[arg(long, value_name = "NUMBER", default_value_t = 200)]
     pub rate: u32,
+    /// How requests are logged on standard error
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = LogForm::Text)]
+    pub log: LogForm,
+    /// Which requests are logged: those that failed in here, those that were kept out too, or all
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Warn)]
+    pub log_level: LogLevel,
+}
+
+/// How a log looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogForm {
+    /// A line for people
+    Text,
+    /// A JSON document on each line
+    Json,
+}
+
+/// How much is logged; a later one holds those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum LogLevel {
+    /// Requests that abide could not answer
+    Error,
+    /// Those that were kept out, too
+    Warn,
+    /// Every request
+    Info,
+}
+
+impl LogLevel {
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+        }
+    }
 }
 
 /// Where a server keeps everything.

@@ -1,7 +1,7 @@
 //! `abide serve`: abide over HTTP.
 
 use crate::args::{ServeArguments, Shared};
-use crate::house::{LocalHouse, Stores};
+use crate::house::{LocalHouse, Stores, log};
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_http::{House as _, Options, ServeError, Server};
@@ -19,6 +19,7 @@ pub(crate) fn serve(
         hosts: arguments.hosts.clone(),
         grace: Some(Duration::from_secs(arguments.grace)),
         rate: Some(arguments.rate),
+        log: if arguments.check { None } else { log(arguments.log, arguments.log_level) },
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::System, format!("cannot start: {error}")))?;

@@ -1,6 +1,9 @@
 //! What lies on the disk, looked up for a server as the commands do it.
 
-use crate::args::{Colour, Drawing, GraphArguments, Report, Shared, ShowArguments, ValidateArguments};
+use crate::args::{
+    Colour, Drawing, GraphArguments, ModelArguments, ModelCommand, Report, Shared, ShowArguments,
+    SkillArguments, SkillCommand, ValidateArguments,
+};
 use crate::session::{Session, find};
 use crate::{Exit, Failure, Surroundings, commands, runs, ui};
 use abide_core::plan::Plan;
@@ -55,6 +58,17 @@ pub(super) fn look(surroundings: &Surroundings, shared: &Shared, what: Look) -> 
                 commands::graph(session, &GraphArguments { name: name.clone(), format, output: None })
             };
             command(false, &work).map(Value::from)
+        }
+        Look::Skills => data(&|session| {
+            let command = SkillCommand::List { agent: None };
+            commands::skill(session, &SkillArguments { command })
+        }),
+        Look::Skill(name) => data(&|session| {
+            let command = SkillCommand::Show { name: name.clone() };
+            commands::skill(session, &SkillArguments { command })
+        }),
+        Look::Models => {
+            data(&|session| commands::model(session, &ModelArguments { command: ModelCommand::List }))
         }
         Look::Plan { ability, inputs, input } => data(&|session| {
             let start = Start {

@@ -1,9 +1,11 @@
 //! What a server of this machine stands on: its stores, its driver, and what lies on the disk, put together.
 
+mod log;
 mod look;
 mod store;
 mod stores;
 
+pub(crate) use log::log;
 pub(crate) use store::ServerStore;
 pub(crate) use stores::Stores;
 
@@ -15,10 +17,10 @@ use crate::session::Session;
 use crate::{Surroundings, runners};
 use abide_core::event::{RunId, Timestamp};
 use abide_engine::capability::CapabilityRegistry;
-use abide_engine::driver::{Driver, Observer};
+use abide_engine::driver::{Driver, Observer, Observers};
 use abide_engine::history::{self, Limits};
 use abide_engine::port::{Agents, Clock as _, Keys, Later, Starts, Store as _};
-use abide_http::{Code, Fleet, House, HouseDriver, Look, Problem};
+use abide_http::{Code, Fleet, House, HouseDriver, Look, Meter, Problem};
 use abide_process::LocalProcess;
 use serde_json::Value;
 use std::sync::Arc;
@@ -28,6 +30,7 @@ pub(crate) struct LocalHouse {
     stores: Stores,
     driver: Driver<ServerStore, LocalProcess, LocalWorkspace, SystemClock>,
     fleet: Arc<Fleet>,
+    meter: Arc<Meter>,
     limits: Limits,
     capabilities: CapabilityRegistry,
     surroundings: Surroundings,
@@ -38,7 +41,11 @@ impl LocalHouse {
     /// Puts everything together; MCP servers of the configuration are started or reached now, and stay.
     pub(crate) async fn new(session: &Session<'_>, shared: &Shared, stores: Stores) -> Self {
         let fleet = Arc::new(Fleet::default());
-        let observer = Arc::clone(&fleet) as Arc<dyn Observer>;
+        let meter = Arc::new(Meter::default());
+        // One server is one process; a second one in it would only lack the numbers of its agents.
+        abide_engine::turn::listen(Arc::clone(&meter) as _);
+        let observer: Arc<dyn Observer> =
+            Arc::new(Observers(vec![Arc::clone(&fleet) as _, Arc::clone(&meter) as _]));
         let driver = match &*stores.log {
             ServerStore::Sqlite(_) => runners::server_driver(session, Arc::clone(&stores.log), observer),
             ServerStore::Postgres(_) => runners::shared_driver(session, Arc::clone(&stores.log), observer),
@@ -47,6 +54,7 @@ impl LocalHouse {
             stores,
             driver,
             fleet,
+            meter,
             limits: runs::limits(session),
             capabilities: capabilities(session, in_memory(), Reach::All).await.registry,
             surroundings: session.surroundings.clone(),
@@ -67,6 +75,10 @@ impl House for LocalHouse {
 
     fn fleet(&self) -> &Fleet {
         &self.fleet
+    }
+
+    fn meter(&self) -> &Arc<Meter> {
+        &self.meter
     }
 
     fn keys(&self) -> &dyn Keys {

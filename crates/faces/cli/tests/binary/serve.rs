@@ -78,3 +78,62 @@ fn an_ability_is_run_and_approved_over_http_and_seen_on_the_command_line() {
     assert_eq!(project.json(&["runs"])["runs"], rows["items"]);
     assert_eq!(server.end(), Some(0));
 }
+
+#[test]
+fn skills_and_models_are_told_as_the_command_line_tells_them_and_never_a_key() {
+    let project = Project::new();
+    project.write(
+        ".abide/skills/review/SKILL.md",
+        "---\nname: review\ndescription: Reviews\n---\nLook at it.\n",
+    );
+    project.write(
+        ".abide/skills/far/SKILL.md",
+        "---\nname: far\ndescription: Needs a tool\nrequires: [env:NO_SUCH_VARIABLE_HERE]\n---\nx\n",
+    );
+    project.write(".abide/config.yaml", "model: anthropic/claude-sonnet-4\n");
+    let server = Server::start_with(&project, &[], &[("ANTHROPIC_API_KEY", "sk-very-secret-key")]);
+    let (status, skills) = server.get("/v1/skills", None);
+    assert_eq!(status, 200, "{skills}");
+    let listed = project.json(&["skill", "list"]);
+    assert_eq!(skills, listed, "both faces say the same");
+    let (status, skill) = server.get("/v1/skills/review", None);
+    assert_eq!((status, skill["body"].as_str().map(str::trim)), (200, Some("Look at it.")), "{skill}");
+    let rows = skills["skills"].as_array().unwrap();
+    let far = rows.iter().find(|row| row["name"] == "far").unwrap();
+    assert_eq!(far["state"], "unavailable", "{far}");
+    assert!(far["reason"].is_string(), "{far}");
+    assert_eq!(server.get("/v1/skills/nothing", None).0, 404);
+    let (status, models) = server.get("/v1/models", None);
+    assert_eq!((status, &models["models"][0]["usable"]), (200, &Value::from(true)), "{models}");
+    assert!(!models.to_string().contains("very-secret"), "{models}");
+    let without = Server::start(&project, &[]);
+    let models = without.get("/v1/models", None).1;
+    assert_eq!(models["models"][0]["usable"], false, "{models}");
+    assert!(models["models"][0]["help"].as_str().unwrap().contains("ANTHROPIC_API_KEY"), "{models}");
+}
+
+#[test]
+fn a_log_has_one_json_document_for_each_request() {
+    let project = Project::new();
+    let mut child = project
+        .command(&["serve", "--bind", "127.0.0.1:0", "--log", "json", "--log-level", "info"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let first = lines.next().unwrap().unwrap();
+    let address = first.split("http://").nth(1).and_then(|rest| rest.split(';').next()).unwrap().to_owned();
+    let mut stream = std::net::TcpStream::connect(&address).unwrap();
+    let request = format!(
+        "GET /v1/version HTTP/1.1\r\nHost: {address}\r\nX-Request-Id: mine\r\nConnection: close\r\n\r\n"
+    );
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(
+        (&line["request"], &line["route"], &line["status"], &line["level"]),
+        (&Value::from("mine"), &Value::from("/v1/version"), &Value::from(200), &Value::from("info")),
+        "{line}"
+    );
+}

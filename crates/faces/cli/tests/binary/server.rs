@@ -14,8 +14,14 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(project: &Project, more: &[&str]) -> Self {
+        Self::start_with(project, more, &[])
+    }
+
+    /// Starts one with further variables.
+    pub(crate) fn start_with(project: &Project, more: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = project
             .command(&[&["serve", "--bind", "127.0.0.1:0"], more].concat())
+            .envs(variables.iter().copied())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

@@ -47,9 +47,13 @@ impl Equippable {
 }
 
 pub(super) async fn create<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
-    let house = &*door.house;
-    let mut body = ask.object(FIELDS)?;
-    let now = house.now();
+    let agent = made(door, ask.object(FIELDS)?)?;
+    add(&*door.house, agent).await
+}
+
+/// Puts a new agent together, and refuses one that could not be.
+pub(super) fn made<H: House>(door: &Door<H>, mut body: Map<String, Value>) -> Result<AgentRow, Problem> {
+    let now = door.house.now();
     let blank = AgentRow {
         id: Uuid::now_v7().to_string(),
         name: String::new(),
@@ -64,6 +68,11 @@ pub(super) async fn create<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
     };
     let agent = changed(blank, &mut body)?;
     check(door, &agent)?;
+    Ok(agent)
+}
+
+/// Keeps a new agent, and shows it.
+pub(super) async fn add<H: House>(house: &H, agent: AgentRow) -> Answered {
     house.agents().add(agent.clone()).await.map_err(|error| failed(&error))?;
     Ok(shown(StatusCode::CREATED, &agent))
 }
@@ -203,7 +212,7 @@ fn changed_meanwhile() -> Problem {
     Problem::new(Code::Changed, "the agent is not the one that `If-Match` names: read it again")
 }
 
-async fn find<H: House>(house: &H, id: &str) -> Result<AgentRow, Problem> {
+pub(super) async fn find<H: House>(house: &H, id: &str) -> Result<AgentRow, Problem> {
     let found = house.agents().find(id).await.map_err(|error| failed(&error))?;
     found.ok_or_else(|| Problem::new(Code::NotFound, format!("there is no agent {id}")))
 }

@@ -4,8 +4,9 @@ use crate::door::Answered;
 use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
+use crate::{docs, meter};
 use bytes::Bytes;
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 use std::sync::LazyLock;
 
@@ -28,4 +29,15 @@ pub(super) fn version() -> Reply {
 pub(super) fn openapi() -> Reply {
     static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(crate::openapi::document().to_string()));
     Reply::text(StatusCode::OK, "application/json", DOCUMENT.clone())
+}
+
+pub(super) fn docs() -> Reply {
+    static PAGE: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(docs::page(&crate::openapi::document())));
+    static POLICY: LazyLock<HeaderValue> = LazyLock::new(docs::policy);
+    Reply::text(StatusCode::OK, "text/html; charset=utf-8", PAGE.clone())
+        .header(header::CONTENT_SECURITY_POLICY, POLICY.clone())
+}
+
+pub(super) async fn metrics<H: House>(house: &H) -> Reply {
+    Reply::text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", meter::text(house).await)
 }

@@ -4,12 +4,14 @@ mod abilities;
 mod agents;
 mod approvals;
 mod capabilities;
+mod documents;
 mod events;
 mod keys;
 mod logs;
 mod meta;
 mod refusals;
 mod runs;
+mod skills;
 
 pub(crate) use agents::Equippable;
 pub(crate) use agents::{
@@ -29,6 +31,11 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::Ready => meta::ready(&*door.house).await,
         Operation::Version => Ok(meta::version()),
         Operation::OpenApi => Ok(meta::openapi()),
+        Operation::Docs => Ok(meta::docs()),
+        Operation::Metrics => Ok(meta::metrics(&*door.house).await),
+        Operation::ListSkills => skills::list(&*door.house).await,
+        Operation::GetSkill => skills::show(&*door.house, &ask).await,
+        Operation::ListModels => skills::models(&*door.house).await,
         Operation::ListAbilities => abilities::list(&*door.house).await,
         Operation::GetAbility => abilities::show(&*door.house, &ask).await,
         Operation::GetProblems => abilities::problems(&*door.house, &ask).await,
@@ -51,6 +58,8 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::GetAgent => agents::show(&*door.house, &ask).await,
         Operation::PatchAgent => agents::patch(door, &ask).await,
         Operation::ArchiveAgent => agents::archive(&*door.house, &ask).await,
+        Operation::ExportAgent => documents::export(&*door.house, &ask).await,
+        Operation::ImportAgent => documents::import(door, &ask).await,
         Operation::ListKeys => keys::list(&*door.house, &ask).await,
         Operation::CreateKey => keys::create(&*door.house, &ask).await,
         Operation::RevokeKey => keys::revoke(&*door.house, &ask).await,

@@ -61,4 +61,21 @@ pub(super) const ROUTES: &[Route] = &[
             Answer::Json("Agent"),
         )
     },
+    Route {
+        summary: "Shows an agent as Markdown: what it is in front, and its system prompt",
+        ..get(
+            "/v1/agents/{agent}/export",
+            READ,
+            Operation::ExportAgent,
+            "exportAgent",
+            Answer::Text("text/markdown"),
+        )
+    },
+    Route {
+        method: &Method::POST,
+        summary: "Makes an agent from Markdown, as `export` writes it; what cannot be kept is refused with 422, and nothing is made",
+        body: Some("AgentDocument"),
+        takes: "text/markdown",
+        ..get("/v1/agents/import", ADMIN, Operation::ImportAgent, "importAgent", Answer::Made("Agent"))
+    },
 ];

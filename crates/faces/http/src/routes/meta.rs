@@ -19,4 +19,12 @@ pub(super) const ROUTES: &[Route] = &[
         summary: "This document",
         ..get("/v1/openapi.json", Access::Open, Operation::OpenApi, "getOpenApi", Answer::Json("Document"))
     },
+    Route {
+        summary: "This document as a page for people",
+        ..get("/docs", Access::Open, Operation::Docs, "getDocs", Answer::Text("text/html"))
+    },
+    Route {
+        summary: "What this server has done since it started, in the text format of Prometheus",
+        ..get("/v1/metrics", READ, Operation::Metrics, "getMetrics", Answer::Text("text/plain"))
+    },
 ];

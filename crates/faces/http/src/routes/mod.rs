@@ -7,6 +7,7 @@ mod agents;
 mod keys;
 mod meta;
 mod runs;
+mod skills;
 
 use crate::ask::decoded;
 use crate::problem::{Code, Problem};
@@ -33,6 +34,16 @@ pub enum Operation {
     Version,
     /// Shows the `OpenAPI` document.
     OpenApi,
+    /// Shows the same for people.
+    Docs,
+    /// Says what the server has done, for a monitor.
+    Metrics,
+    /// Lists skills.
+    ListSkills,
+    /// Shows a skill.
+    GetSkill,
+    /// Lists models.
+    ListModels,
     /// Lists abilities.
     ListAbilities,
     /// Shows an ability.
@@ -77,6 +88,10 @@ pub enum Operation {
     PatchAgent,
     /// Archives an agent.
     ArchiveAgent,
+    /// Shows an agent as a Markdown file.
+    ExportAgent,
+    /// Makes an agent from a Markdown file.
+    ImportAgent,
     /// Lists keys.
     ListKeys,
     /// Makes a key.
@@ -134,6 +149,8 @@ pub struct Route {
     pub query: &'static [(&'static str, Parameter)],
     /// The schema of the body that it takes.
     pub body: Option<&'static str>,
+    /// What kind of content the body is; never one that a form of a foreign page can send.
+    pub takes: &'static str,
     /// What is answered.
     pub answer: Answer,
 }
@@ -147,7 +164,18 @@ const fn get(
     id: &'static str,
     answer: Answer,
 ) -> Route {
-    Route { method: &Method::GET, path, access, operation, id, summary: "", query: &[], body: None, answer }
+    Route {
+        method: &Method::GET,
+        path,
+        access,
+        operation,
+        id,
+        summary: "",
+        query: &[],
+        body: None,
+        takes: "application/json",
+        answer,
+    }
 }
 
 const READ: Access = Access::Scope(Scope::Read);
@@ -155,7 +183,8 @@ const RUN: Access = Access::Scope(Scope::Run);
 const ADMIN: Access = Access::Scope(Scope::Admin);
 
 /// The parts of the table, in the order of the document.
-const PARTS: &[&[Route]] = &[meta::ROUTES, abilities::ROUTES, runs::ROUTES, agents::ROUTES, keys::ROUTES];
+const PARTS: &[&[Route]] =
+    &[meta::ROUTES, abilities::ROUTES, runs::ROUTES, agents::ROUTES, skills::ROUTES, keys::ROUTES];
 
 const fn count(parts: &[&[Route]]) -> usize {
     let (mut count, mut part) = (0, 0);
@@ -236,7 +265,9 @@ mod tests {
     fn every_route_is_named_once_and_says_what_it_does() {
         let mut seen = HashSet::new();
         for route in ROUTES {
-            assert!(route.path.starts_with("/v1/") && !route.path.ends_with('/'), "{}", route.path);
+            let page = route.answer == Answer::Text("text/html");
+            assert!(route.path.starts_with("/v1/") || page, "{}", route.path);
+            assert!(!route.path.ends_with('/'), "{}", route.path);
             assert!(seen.insert((route.method, route.path)) && !route.summary.is_empty(), "{}", route.path);
         }
         let ids: HashSet<&str> = ROUTES.iter().map(|route| route.id).collect();
@@ -252,6 +283,8 @@ mod tests {
                     let mild = matches!(route.access, Access::Open | Access::Scope(Scope::Read));
                     assert!(!mild, "{method} {}", route.path);
                     assert!(method == "DELETE" || route.body.is_some(), "{method} {}", route.path);
+                    let forms = ["text/plain", "multipart/form-data", "application/x-www-form-urlencoded"];
+                    assert!(!forms.contains(&route.takes), "{method} {}", route.path);
                 }
             }
         }

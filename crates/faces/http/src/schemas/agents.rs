@@ -87,6 +87,10 @@ pub(super) fn agents() -> Vec<(&'static str, Value)> {
             ]),
         ),
         ("AgentPage", page("Agent")),
+        (
+            "AgentDocument",
+            json!({ "type": "string", "description": "Markdown with `name`, `description`, `model` and `capabilities` in front; the rest is the system prompt" }),
+        ),
         ("Nothing", object(&[])),
     ]
 }

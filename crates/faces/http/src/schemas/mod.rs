@@ -2,6 +2,7 @@
 
 mod agents;
 mod runs;
+mod skills;
 
 use crate::problem::Code;
 use abide_engine::keys::{LONGEST_NAME, Scope};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// Returns every schema by its name.
 pub(crate) fn all() -> Map<String, Value> {
     let mut all = Map::new();
-    for (name, schema) in [own(), runs::runs(), agents::agents()].into_iter().flatten() {
+    for (name, schema) in [own(), runs::runs(), agents::agents(), skills::skills()].into_iter().flatten() {
         all.insert(name.to_owned(), schema);
     }
     all

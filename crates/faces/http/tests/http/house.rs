@@ -4,12 +4,12 @@ use crate::client::Client;
 use abide_capabilities::{MemoryFiles, Sandbox, Web, World, builtins};
 use abide_core::event::{RunId, Timestamp};
 use abide_engine::capability::CapabilityRegistry;
-use abide_engine::driver::Driver;
+use abide_engine::driver::{Driver, Observers};
 use abide_engine::keys::{Scope, mint};
 use abide_engine::port::{
     Agents, Clock, Definition, FoundTexts, Holder, Keys, Later, Starts, Workspace, WorkspaceError,
 };
-use abide_http::{Fleet, House, HouseDriver, Look, Options, Problem, Server};
+use abide_http::{Fleet, House, HouseDriver, Look, Meter, Options, Problem, Server};
 use abide_process::LocalProcess;
 use abide_store_sqlite::{Settings, SqliteRegistry, SqliteStore};
 use abide_testkit::twin::MemoryWorkspace;
@@ -89,6 +89,7 @@ pub(crate) struct TestHouse {
     pub(crate) registry: SqliteRegistry,
     driver: Driver<SqliteStore, LocalProcess, TestWorkspace, TestClock>,
     fleet: Arc<Fleet>,
+    meter: Arc<Meter>,
     broken: AtomicBool,
     capabilities: CapabilityRegistry,
 }
@@ -101,6 +102,8 @@ impl TestHouse {
         });
         let store = SqliteStore::open(&folder.join("log.db"), Settings::new(|| TestClock.now().0)).unwrap();
         let fleet = Arc::new(Fleet::default());
+        let meter = Arc::new(Meter::default());
+        let observers = Observers(vec![Arc::clone(&fleet) as _, Arc::clone(&meter) as _]);
         let ports = (
             Arc::new(store),
             Arc::new(LocalProcess::new().only_parent()),
@@ -110,8 +113,9 @@ impl TestHouse {
         let holder = Holder { name: uuid::Uuid::new_v4().to_string(), process: 1 };
         Self {
             registry: SqliteRegistry::open(&folder.join("server.db")).unwrap(),
-            driver: Driver::new(ports, holder, Arc::clone(&fleet) as _, Arc::new(|_| false)),
+            driver: Driver::new(ports, holder, Arc::new(observers), Arc::new(|_| false)),
             fleet,
+            meter,
             broken: AtomicBool::new(false),
             capabilities: builtins(World {
                 now: Arc::new(|| TestClock.now()),
@@ -154,6 +158,10 @@ impl House for TestHouse {
 
     fn fleet(&self) -> &Fleet {
         &self.fleet
+    }
+
+    fn meter(&self) -> &Arc<Meter> {
+        &self.meter
     }
 
     fn keys(&self) -> &dyn Keys {

@@ -5,5 +5,6 @@ mod client;
 mod doors;
 mod house;
 mod keys;
+mod operations;
 mod runs;
 mod streams;

@@ -1,0 +1,171 @@
+//! What operators look at: metrics, the page of the document, ids of requests; and agents as files.
+
+use crate::house::Served;
+use crate::keys::fits;
+use abide_engine::keys::Scope;
+use abide_http::{Line, Options};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+
+fn free() -> Options {
+    Options { rate: Some(0), ..Options::default() }
+}
+
+#[tokio::test]
+async fn an_agent_goes_out_as_markdown_and_comes_back_as_it_was() {
+    let served = Served::with(free()).await;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let new = json!({
+        "name": "Research: \"Assistant\" #1",
+        "description": "line one\nline two",
+        "system_prompt": "\n---\nname: not this one\n---\nYou help.\n\n",
+        "model": "anthropic/claude-sonnet-4",
+        "capabilities": ["test_math", "current_time"],
+    });
+    let made = served.client.ask("POST /v1/agents", Some(&admin), Some(&new)).await.json();
+    let export = format!("GET /v1/agents/{}/export", made["id"].as_str().unwrap());
+    let text = served.client.ask(&export, None, None).await;
+    assert!(text.head.contains("content-type: text/markdown"), "{text:?}");
+    let (host, key) = (format!("Host: {}", served.client.address), format!("Authorization: Bearer {admin}"));
+    let kind = "Content-Type: text/markdown; charset=utf-8";
+    let import =
+        async |text: &str| served.client.raw("POST /v1/agents/import", &[&host, &key, kind], text).await;
+    let back = import(&text.body).await;
+    assert_eq!(back.status, 201, "{back:?}");
+    let back = fits(&back, "Agent");
+    for field in ["name", "description", "system_prompt", "model", "capabilities", "status"] {
+        assert_eq!(back[field], made[field], "{field}");
+    }
+    let count = async || {
+        served.client.ask("GET /v1/agents", None, None).await.json()["items"].as_array().unwrap().len()
+    };
+    let before = count().await;
+    for (text, named) in [
+        ("no frontmatter", "frontmatter"),
+        ("---\nname: a\ntools: [Read]\n---\n", "`tools`"),
+        ("---\nname: a\ncapabilites: [noop]\n---\n", "capabilities"),
+        ("---\ndescription: d\n---\n", "name"),
+        ("---\nname: [\n---\n", ""),
+        ("---\nname: a\ncapabilities: [no_such]\n---\n", "no_such"),
+        (&format!("---\nname: {}\n---\n", "x".repeat(300)), "name"),
+    ] {
+        let got = import(text).await;
+        assert_eq!(got.status, 422, "{text}: {got:?}");
+        assert!(got.body.contains(named), "{text}: {got:?}");
+    }
+    let json = served.client.ask("POST /v1/agents/import", Some(&admin), Some(&json!({}))).await;
+    assert_eq!(json.problem(), "415 wrong_kind");
+    let bytes =
+        served.client.raw("POST /v1/agents/import", &[&host, &key, kind], "---\nname: \u{0}\n---\n").await;
+    assert_eq!(bytes.status, 422, "{bytes:?}");
+    assert_eq!(count().await, before, "nothing was half made");
+}
+
+#[tokio::test]
+async fn what_the_server_does_can_be_measured() {
+    let served = Served::with(free()).await;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let run = served.start("simple", Some(&admin)).await;
+    served.until(&run, "waiting").await;
+    let over = served.start("hello", Some(&admin)).await;
+    served.until(&over, "completed").await;
+    for _ in 0..50 {
+        served.client.ask("GET /v1/nothing/like/this", None, None).await;
+    }
+    let got = served.client.ask("GET /v1/metrics", None, None).await;
+    assert!(got.head.contains("content-type: text/plain; version=0.0.4"), "{got:?}");
+    let text = got.body;
+    for line in [
+        "abide_http_requests_total{method=\"POST\",route=\"/v1/runs\",status=\"201\"} 2",
+        "abide_http_requests_total{method=\"\",route=\"none\",status=\"404\"} 50",
+        "abide_runs{status=\"waiting\"} 1",
+        "abide_runs_ended_total{status=\"completed\"} 1",
+        "abide_approvals_waiting 1",
+        "abide_http_open_streams 0",
+        "abide_store_up 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("abide_") && value.parse::<f64>().is_ok(), "{line}");
+    }
+    let typed = text.lines().filter(|line| line.starts_with("# TYPE")).count();
+    assert_eq!(typed, text.lines().filter(|line| line.starts_with("# HELP")).count());
+    served.house.break_down();
+    let text = served.client.ask("GET /v1/metrics", None, None).await.body;
+    assert!(text.contains("abide_store_up 0"), "{text}");
+}
+
+#[tokio::test]
+async fn an_open_stream_is_counted_until_its_reader_goes() {
+    let served = Served::with(free()).await;
+    let run = served.start("simple", None).await;
+    served.until(&run, "waiting").await;
+    let client = served.client;
+    let reader = tokio::spawn(async move {
+        client.ask(&format!("GET /v1/runs/{run}/events/stream"), None, None).await;
+    });
+    let until = async |wanted: &str| {
+        for _ in 0..400 {
+            let text = client.ask("GET /v1/metrics", None, None).await.body;
+            if text.lines().any(|line| line == format!("abide_http_open_streams {wanted}")) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("there are never {wanted}");
+    };
+    until("1").await;
+    reader.abort();
+    until("0").await;
+}
+
+#[tokio::test]
+async fn the_document_is_a_page_that_loads_nothing() {
+    let served = Served::with(Options { require_key: true, ..free() }).await;
+    let page = served.client.ask("GET /docs", None, None).await;
+    assert_eq!(page.status, 200);
+    assert!(page.head.contains("content-type: text/html"), "{}", page.head);
+    let policy = page.head.lines().find(|line| line.starts_with("content-security-policy:")).unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    assert!(page.body.contains("listAbilities"));
+}
+
+#[tokio::test]
+async fn each_request_is_one_line_with_who_and_what_and_no_secret() {
+    let lines: Arc<Mutex<Vec<Line>>> = Arc::default();
+    let kept = Arc::clone(&lines);
+    let log: abide_http::Log = Arc::new(move |line: &Line| kept.lock().unwrap().push(line.clone()));
+    let served = Served::with(Options { require_key: true, log: Some(log), ..free() }).await;
+    let read = served.house.key_of("eve", &[Scope::Read], 7).await;
+    let host = format!("Host: {}", served.client.address);
+    let key = format!("Authorization: Bearer {read}");
+    let ask = async |request: &str, id: &str| {
+        served.client.raw(request, &[&host, &key, &format!("X-Request-Id: {id}")], "").await
+    };
+    let got = ask("GET /v1/runs?by=secret", "req-1").await;
+    assert!(got.head.contains("x-request-id: req-1"), "{got:?}");
+    let strange = ask("GET /v1/keys/abc", "a b<script>").await;
+    assert!(!strange.head.contains("script"), "{strange:?}");
+    assert_eq!(strange.status, 405);
+    ask("GET /v1/keys", "req-3").await;
+    served.client.ask("GET /v1/runs", Some("abide_wrong"), None).await;
+    let lines = lines.lock().unwrap();
+    let told: Vec<(u16, Option<&str>, Option<&str>)> =
+        lines.iter().map(|line| (line.status, line.route, line.who.as_deref())).collect();
+    assert_eq!(
+        told,
+        [
+            (200, Some("/v1/runs"), Some("eve")),
+            (405, None, Some("eve")),
+            (403, Some("/v1/keys"), Some("eve")),
+            (401, Some("/v1/runs"), None),
+        ]
+    );
+    assert_eq!(lines[0].id, "req-1");
+    let said: String = lines.iter().map(|line| format!("{line}\n{}\n", line.to_json())).collect();
+    for secret in [read.rsplit('_').next().unwrap(), "secret", "abide_"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+}
