@@ -2,12 +2,16 @@
 
 use super::{Extent, Served, key, project, verdict};
 use abide_store_sqlite::SqliteRegistry;
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How many times as long as the SQL alone a request may take, one after the other.
 const MOST: f64 = 1.3;
+
+/// What the audit says of an agent, and a hash.
+const AUDITED: &str = r#"{"by":"bench","subject":"00000000-0000-7000-8000-000000000000","request":"00000000-0000-7000-8000-000000000000","detail":{"name":"Agent 1","capabilities":["current_time"]}}"#;
+const HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 pub(super) fn run(extent: Extent) -> anyhow::Result<bool> {
     let (mut ours, mut least): (Option<(Duration, Duration)>, Option<Duration>) = (None, None);
@@ -58,6 +62,16 @@ fn by_hand(folder: &Path, count: usize) -> anyhow::Result<Duration> {
         transaction
             .prepare_cached("INSERT INTO agent_capabilities (agent_id, capability_id, position, created_at) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![id, "current_time", 0, now])?;
+        // Who made it stands in the audit, in the same transaction.
+        let last: Option<i64> = transaction
+            .prepare_cached("SELECT seq, hash, at FROM audit ORDER BY seq DESC LIMIT 1")?
+            .query_row((), |row| row.get(0))
+            .optional()?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO audit (seq, at, kind, data, prev_hash, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![last.unwrap_or(0) + 1, now, "createAgent", AUDITED, HASH, HASH])?;
         Ok(transaction.commit()?)
     };
     for number in 0..count / 10 {

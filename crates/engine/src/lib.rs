@@ -4,6 +4,7 @@
 //! what happened. [`service`] holds the use cases that every face calls: start, answer, cancel, look.
 #![warn(missing_docs)]
 
+pub mod audit;
 mod call;
 pub mod capability;
 pub mod driver;

@@ -6,6 +6,7 @@
 
 pub mod acp;
 pub mod agents;
+pub mod audit;
 pub mod client;
 mod clock;
 pub mod conformance;

@@ -104,7 +104,7 @@ impl Agents for PgStore {
         Box::pin(async move {
             let mut transaction = pool.ready().await.map_err(failed)?.begin().await.map_err(failed)?;
             add(&mut transaction, &agent).await.map_err(failed)?;
-            transaction.commit().await.map_err(failed)
+            crate::audit::commit(transaction).await.map_err(failed)
         })
     }
 
@@ -151,7 +151,7 @@ impl Agents for PgStore {
                 None => Err(AgentsError::Missing(agent.id)),
                 Some(Err(found)) => Err(AgentsError::Changed { expected: agent.version, found }),
                 Some(Ok(version)) => {
-                    transaction.commit().await.map_err(failed)?;
+                    crate::audit::commit(transaction).await.map_err(failed)?;
                     Ok(version)
                 }
             }

@@ -64,7 +64,7 @@ impl Keys for PgStore {
             if let Some(there) = add(&mut transaction, &key).await.map_err(failed)? {
                 return Err(KeysError::Full(there));
             }
-            transaction.commit().await.map_err(failed)
+            crate::audit::commit(transaction).await.map_err(failed)
         })
     }
 

@@ -127,6 +127,7 @@ CREATE TABLE agent_capabilities (
 CREATE INDEX idx_agent_capabilities_agent_id ON agent_capabilities(agent_id);
 CREATE INDEX idx_agent_capabilities_position ON agent_capabilities(agent_id, position);
 ",
+    crate::audit::TABLE,
 ];
 
 /// Brings a database to the present version, in one transaction; another server may have been faster.

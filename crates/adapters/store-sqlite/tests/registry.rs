@@ -15,6 +15,7 @@ fn make() -> (SqliteRegistry, TempDir) {
 abide_testkit::keys_contract!(make);
 abide_testkit::starts_contract!(make);
 abide_testkit::agents_contract!(make);
+abide_testkit::audit_contract!(make);
 
 #[tokio::test]
 async fn a_key_that_another_process_revokes_is_revoked_here_at_once() {
@@ -37,4 +38,29 @@ fn a_file_of_something_else_is_left_alone() {
     let before = std::fs::read(&path).unwrap();
     assert!(SqliteRegistry::open(&path).is_err());
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn an_audit_that_somebody_changed_is_seen() {
+    use abide_engine::port::{Audit as _, NewNote, verify_audit};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.db");
+    let registry = SqliteRegistry::open(&path).unwrap();
+    for by in ["ada", "eve", "ada"] {
+        let (by, action) = (by.to_owned(), "createKey".to_owned());
+        let note =
+            NewNote { at: 1, by, action, subject: String::new(), request: None, detail: "{}".to_owned() };
+        registry.note(note).await.unwrap();
+    }
+    assert_eq!(verify_audit(&registry).await.unwrap(), 3);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    for sql in ["UPDATE audit SET data = '{}' WHERE seq = 2", "DELETE FROM audit WHERE seq = 2"] {
+        assert!(other.execute(sql, ()).is_err(), "a statement cannot change it by mistake");
+    }
+    other.execute_batch("DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_never_removed").unwrap();
+    other.execute("UPDATE audit SET data = replace(data, 'eve', 'ada') WHERE seq = 2", ()).unwrap();
+    let error = verify_audit(&registry).await.unwrap_err().to_string();
+    assert!(error.contains("event 2"), "{error}");
+    other.execute("DELETE FROM audit WHERE seq = 2", ()).unwrap();
+    assert!(verify_audit(&registry).await.is_err());
 }

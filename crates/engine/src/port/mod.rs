@@ -3,6 +3,7 @@
 //! Every port has a contract suite in `testkit` that all its implementations run.
 
 mod agents;
+mod audit;
 mod capability;
 mod chain;
 mod clock;
@@ -20,6 +21,7 @@ mod tool;
 mod workspace;
 
 pub use agents::{AgentRow, AgentStatus, Agents, AgentsError};
+pub use audit::{AUDIT, Audit, AuditDamage, AuditError, NewNote, verify_audit};
 pub use capability::Capability;
 pub use chain::{End, NO_HASH, chained, link, verify};
 pub use clock::Clock;

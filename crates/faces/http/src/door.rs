@@ -90,7 +90,7 @@ impl<H: House> Door<H> {
         let route = found.as_ref().ok().map(|(route, _)| *route);
         line.route = route.map(|route| route.path);
         let reply = match self.admit(peer, head, body, found, &mut line.who).await {
-            Ok((route, ask)) => operations::done(self, route.operation, ask).await,
+            Ok((route, ask)) => operations::audited(self, route, &line.id, ask).await,
             Err(problem) => Err(problem),
         };
         let reply = reply.unwrap_or_else(|problem| {

@@ -7,7 +7,7 @@ use abide_core::event::RunId;
 use abide_core::value::Value as Given;
 use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::Driver;
-use abide_engine::port::{Agents, Clock, Keys, Later, Process, Starts, Store, Workspace};
+use abide_engine::port::{Agents, Audit, Clock, Keys, Later, Process, Starts, Store, Workspace};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -88,6 +88,9 @@ pub trait House: Send + Sync + 'static {
 
     /// Returns the agents that were made over the API.
     fn agents(&self) -> &dyn Agents;
+
+    /// Returns what was changed, by whom.
+    fn audit(&self) -> &dyn Audit;
 
     /// Returns what agents can be given.
     fn capabilities(&self) -> &CapabilityRegistry;

@@ -29,6 +29,6 @@ pub use house::{Drawn, House, HouseDriver, Look};
 pub use line::{Line, Log};
 pub use meter::Meter;
 pub use openapi::document as openapi;
-pub use operations::random;
+pub use operations::{audit_row, random};
 pub use problem::{Code, Problem};
 pub use server::{Options, ServeError, Server};

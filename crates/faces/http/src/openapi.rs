@@ -64,9 +64,10 @@ fn query(name: &str, parameter: Parameter) -> Value {
             json!({ "type": "integer", "minimum": 1, "maximum": LONGEST_PAGE, "default": PAGE }),
             "How many rows the page may have",
         ),
-        Parameter::After => (json!({ "type": "string" }), "The `next` of the page before"),
+        Parameter::After => (json!({ "type": "string", "minLength": 1 }), "The `next` of the page before"),
         Parameter::Text(about) => (json!({ "type": "string" }), about),
-        Parameter::Number(about) => (json!({ "type": "integer", "minimum": 0 }), about),
+        Parameter::Word(words, about) => (json!({ "type": "string", "enum": words }), about),
+        Parameter::Number(about) => (json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }), about),
         Parameter::Flag(about) => (json!({ "type": "boolean", "default": false }), about),
     };
     json!({ "name": name, "in": "query", "required": false, "schema": schema, "description": about })
@@ -94,7 +95,8 @@ fn responses(route: &Route) -> Value {
             responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
         }
         Answer::Events => {
-            let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+            // What an event is when it is taken apart is no matter of this version of OpenAPI: a schema would be held against either.
+            let content = json!({ "text/event-stream": {} });
             responses.insert("200".to_owned(), json!({ "description": "Events", "content": content }));
             responses.insert("204".to_owned(), json!({ "description": "All events are told" }));
         }

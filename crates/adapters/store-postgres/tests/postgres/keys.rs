@@ -12,3 +12,4 @@ fn make() -> (PgStore, PgSubject) {
 abide_testkit::keys_contract!(make);
 abide_testkit::starts_contract!(make);
 abide_testkit::agents_contract!(make);
+abide_testkit::audit_contract!(make);

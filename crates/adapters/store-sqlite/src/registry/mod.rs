@@ -3,6 +3,7 @@
 //! It is not in the log's file: hooks and `abide status` open that one, and need nothing of this.
 
 mod agents;
+mod audit;
 mod keys;
 mod starts;
 
@@ -67,6 +68,7 @@ CREATE TABLE agent_capabilities (
 CREATE INDEX idx_agent_capabilities_agent_id ON agent_capabilities (agent_id);
 CREATE INDEX idx_agent_capabilities_position ON agent_capabilities (agent_id, position);
 ",
+    audit::TABLE,
 ];
 
 /// Keeps what a server needs beside the log in one SQLite file.
@@ -106,8 +108,19 @@ impl SqliteRegistry {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = connection.transaction_with_behavior(behavior)?;
         let value = work(&transaction)?;
-        transaction.commit()?;
-        Ok(value)
+        // What is changed for a task takes the note about it along.
+        let writes = matches!(behavior, TransactionBehavior::Immediate);
+        let Some(note) = writes.then(abide_engine::audit::take).flatten() else {
+            transaction.commit()?;
+            return Ok(value);
+        };
+        match audit::append(&transaction, &note).and_then(|_| transaction.commit()) {
+            Ok(()) => Ok(value),
+            Err(error) => {
+                abide_engine::audit::put_back(note);
+                Err(error.into())
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be typed after `abide audit`.
 
+use super::DatabaseArguments;
 use clap::{Args, Subcommand};
 
 /// Arguments of `abide audit`.
@@ -24,6 +25,12 @@ pub enum AuditCommand {
         /// The run, or the beginning of its id; all runs when none is given
         #[arg(value_name = "RUN")]
         run: Option<String>,
+    },
+    /// Print what was changed over the server and by `abide key`, by whom; the chain of hashes is checked first
+    Changes {
+        /// Where they are kept.
+        #[command(flatten)]
+        database: DatabaseArguments,
     },
     /// Print what the gate denied, asked or warned of outside of runs; with `--json` one document per line
     Gate {

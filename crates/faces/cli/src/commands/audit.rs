@@ -1,7 +1,8 @@
-//! `abide audit show [RUN]`, `abide audit verify [RUN]` and `abide audit gate`
+//! `abide audit show [RUN]`, `abide audit verify [RUN]`, `abide audit changes` and `abide audit gate`
 
-use crate::args::{AuditArguments, AuditCommand};
+use crate::args::{AuditArguments, AuditCommand, DatabaseArguments};
 use crate::gate::{gate, try_to_take_verdicts};
+use crate::house::Stores;
 use crate::runs;
 use crate::session::Session;
 use crate::ui::json::from_value;
@@ -9,7 +10,7 @@ use crate::ui::moment::moment;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_core::event::{Event, NotedVerdict, RunId, Timestamp};
-use abide_engine::port::{Store as _, StoreError, Stored, StreamHead};
+use abide_engine::port::{AuditDamage, Store as _, StoreError, Stored, StreamHead, verify_audit};
 use abide_engine::{LoadError, verify as verify_run};
 use abide_store_sqlite::SqliteStore;
 use serde_json::json;
@@ -18,6 +19,9 @@ use std::fmt::Write as _;
 pub(crate) fn audit(session: &mut Session<'_>, arguments: &AuditArguments) -> Result<Exit, Failure> {
     if let AuditCommand::Gate { all, limit } = &arguments.command {
         return gate_journal(session, *all, *limit);
+    }
+    if let AuditCommand::Changes { database } = &arguments.command {
+        return changes(session, database);
     }
     let Some(store) = runs::find_store(session)? else {
         return Err(
@@ -32,8 +36,8 @@ pub(crate) fn audit(session: &mut Session<'_>, arguments: &AuditArguments) -> Re
                 show(session, &store, &id).await
             }
             AuditCommand::Verify { run } => verify(session, &store, run.as_deref()).await,
-            // It needs no log, and was answered above.
-            AuditCommand::Gate { .. } => Ok(Exit::Done),
+            // These need no log, and were answered above.
+            AuditCommand::Gate { .. } | AuditCommand::Changes { .. } => Ok(Exit::Done),
         }
     })?
 }
@@ -65,6 +69,40 @@ fn gate_journal(session: &mut Session<'_>, all: bool, limit: usize) -> Result<Ex
         session.print(&format!("{line}\n"))?;
     }
     Ok(Exit::Done)
+}
+
+/// Prints what was changed, if the chain of its hashes holds; with `--json` one document per line.
+fn changes(session: &mut Session<'_>, database: &DatabaseArguments) -> Result<Exit, Failure> {
+    let unread = |error: &dyn std::fmt::Display| Failure::new(Exit::System, error.to_string());
+    runs::block_on(async {
+        let audit = Stores::keys(session, database.database.as_deref())?.1;
+        let count = verify_audit(&*audit).await.map_err(|error| match error {
+            AuditDamage::Unread(error) => unread(&error),
+            AuditDamage::Damaged(error) => Failure::new(Exit::Problems, error.to_string())
+                .help("somebody has changed it behind the back of abide: compare it with a backup"),
+        })?;
+        let mut after = 0;
+        while after < count {
+            let page = audit.list(after, usize::try_from(PAGE).unwrap_or(usize::MAX)).await;
+            let page = page.map_err(|error| unread(&error))?;
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            for stored in &page {
+                let row = abide_http::audit_row(stored);
+                let line = if session.json {
+                    row.to_string()
+                } else {
+                    let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+                    let about =
+                        format!("{}  {} {}  {}", text("by"), text("action"), text("subject"), row["detail"]);
+                    format!("{:>4}  {}  {}", stored.seq, moment(Timestamp(stored.at)), visible(&about, true))
+                };
+                session.print(&format!("{line}\n"))?;
+            }
+        }
+        session.say(&format!("✓ {count} changes are as they were written\n"))?;
+        Ok(Exit::Done)
+    })?
 }
 
 /// How many events or runs are read at once.
@@ -211,6 +249,17 @@ async fn verify(session: &mut Session<'_>, store: &SqliteStore, run: Option<&str
         session.print(&text)?;
     }
     Ok(if damages.is_empty() { Exit::Done } else { Exit::Problems })
+}
+
+/// Says what is wrong with the log, if something is.
+pub(super) async fn damages(store: &SqliteStore) -> Result<Vec<String>, Failure> {
+    let mut damages = Vec::new();
+    for head in every_head(store).await? {
+        if let Err(damage) = check(store, &head).await {
+            damages.push(format!("{}: {}", damage.run, damage.what));
+        }
+    }
+    Ok(damages)
 }
 
 async fn every_head(store: &SqliteStore) -> Result<Vec<StreamHead>, Failure> {

@@ -8,8 +8,9 @@ use crate::ui::moment::moment;
 use crate::ui::table::Table;
 use crate::{Exit, Failure};
 use abide_core::event::Timestamp;
+use abide_engine::audit::noting;
 use abide_engine::keys::{ApiKey, Scope, mint};
-use abide_engine::port::{Clock as _, Keys, KeysError};
+use abide_engine::port::{Clock as _, Keys, KeysError, NewNote};
 use serde_json::{Value, json};
 
 /// How many keys are read at once.
@@ -22,7 +23,9 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
             let by = runs::user(session);
             let minted = mint(name, &scopes, &by, SystemClock.now().0, abide_http::random())
                 .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-            with_keys(session, database, async |keys| keys.add(minted.key.clone()).await)?;
+            let note =
+                note(&by, "createKey", &minted.key.id, json!({ "name": name, "scopes": scopes_of(&scopes) }));
+            with_keys(session, database, Some(note), async |keys| keys.add(minted.key.clone()).await)?;
             if session.json {
                 let mut made = to_json(&minted.key);
                 made["key"] = Value::from(minted.text);
@@ -33,7 +36,7 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
             }
         }
         KeyCommand::List { database } => {
-            let all = with_keys(session, database, async |keys| all(keys).await)?;
+            let all = with_keys(session, database, None, async |keys| all(keys).await)?;
             if session.json {
                 let all: Vec<Value> = all.iter().map(to_json).collect();
                 session.print_json(&json!({ "keys": all }))?;
@@ -46,7 +49,8 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
         }
         KeyCommand::Revoke { id, database } => {
             let at = SystemClock.now().0;
-            let key = with_keys(session, database, async |keys| keys.revoke(id, at).await)?;
+            let note = note(&runs::user(session), "revokeKey", id, json!({}));
+            let key = with_keys(session, database, Some(note), async |keys| keys.revoke(id, at).await)?;
             if session.json {
                 session.print_json(&to_json(&key))?;
             } else {
@@ -61,12 +65,30 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
 fn with_keys<T>(
     session: &Session<'_>,
     database: &DatabaseArguments,
+    note: Option<NewNote>,
     work: impl AsyncFnOnce(&dyn Keys) -> Result<T, KeysError>,
 ) -> Result<T, Failure> {
     runs::block_on(async {
-        let keys = Stores::keys(session, database.database.as_deref())?;
-        work(&*keys).await.map_err(|error| failed(&error))
+        let (keys, audit) = Stores::keys(session, database.database.as_deref())?;
+        let (done, left) = noting(note, work(&*keys)).await;
+        let done = done.map_err(|error| failed(&error))?;
+        if let Some(note) = left {
+            audit.note(note).await.map_err(|error| {
+                Failure::new(Exit::System, format!("it was done, and could not be noted: {error}"))
+            })?;
+        }
+        Ok(done)
     })?
+}
+
+/// Says what a user of this machine does.
+fn note(by: &str, action: &str, subject: &str, detail: Value) -> NewNote {
+    let (by, action, subject) = (by.to_owned(), action.to_owned(), subject.to_owned());
+    NewNote { at: SystemClock.now().0, by, action, subject, request: None, detail: detail.to_string() }
+}
+
+fn scopes_of(scopes: &[Scope]) -> Vec<&'static str> {
+    scopes.iter().map(|scope| scope.word()).collect()
 }
 
 async fn all(keys: &dyn Keys) -> Result<Vec<ApiKey>, KeysError> {
@@ -91,7 +113,7 @@ fn of(scope: ScopeName) -> Scope {
 }
 
 fn scopes(key: &ApiKey) -> Vec<&'static str> {
-    key.scopes.iter().map(|scope| scope.word()).collect()
+    scopes_of(&key.scopes)
 }
 
 fn table(keys: &[ApiKey]) -> Table<6> {

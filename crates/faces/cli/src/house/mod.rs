@@ -19,7 +19,7 @@ use abide_core::event::{RunId, Timestamp};
 use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::{Driver, Observer, Observers};
 use abide_engine::history::{self, Limits};
-use abide_engine::port::{Agents, Clock as _, Keys, Later, Starts, Store as _};
+use abide_engine::port::{Agents, Audit, Clock as _, Keys, Later, Starts, Store as _};
 use abide_http::{Code, Fleet, House, HouseDriver, Look, Meter, Problem};
 use abide_process::LocalProcess;
 use serde_json::Value;
@@ -91,6 +91,10 @@ impl House for LocalHouse {
 
     fn agents(&self) -> &dyn Agents {
         &*self.stores.agents
+    }
+
+    fn audit(&self) -> &dyn Audit {
+        &*self.stores.audit
     }
 
     fn capabilities(&self) -> &CapabilityRegistry {

@@ -4,7 +4,7 @@ use super::ServerStore;
 use crate::runs::{self, SystemClock, log_file};
 use crate::session::Session;
 use crate::{Exit, Failure};
-use abide_engine::port::{Agents, Clock as _, Keys, Starts, StoreError};
+use abide_engine::port::{Agents, Audit, Clock as _, Keys, Starts, StoreError};
 use abide_store_postgres::PgStore;
 use abide_store_sqlite::{SqliteRegistry, SqliteStore};
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub(crate) struct Stores {
     pub(crate) starts: Arc<dyn Starts>,
     /// Agents that were made over the API.
     pub(crate) agents: Arc<dyn Agents>,
+    /// What was changed, by whom.
+    pub(crate) audit: Arc<dyn Audit>,
     /// What is used, for people.
     pub(crate) shown: String,
 }
@@ -36,7 +38,8 @@ impl Stores {
                 log: Arc::new(ServerStore::Sqlite(Box::new(log))),
                 keys: Arc::new(registry.clone()),
                 starts: Arc::new(registry.clone()),
-                agents: Arc::new(registry),
+                agents: Arc::new(registry.clone()),
+                audit: Arc::new(registry),
                 shown: file.display().to_string(),
             });
         };
@@ -53,18 +56,23 @@ impl Stores {
             log: Arc::new(ServerStore::Postgres(Box::new(log))),
             keys: Arc::clone(&keys) as _,
             starts: Arc::clone(&keys) as _,
-            agents: keys,
+            agents: Arc::clone(&keys) as _,
+            audit: keys,
             shown,
         })
     }
 
-    /// Opens only the keys.
-    pub(crate) fn keys(session: &Session<'_>, database: Option<&str>) -> Result<Arc<dyn Keys>, Failure> {
+    /// Opens only the keys, and where changes of them are noted.
+    pub(crate) fn keys(
+        session: &Session<'_>,
+        database: Option<&str>,
+    ) -> Result<(Arc<dyn Keys>, Arc<dyn Audit>), Failure> {
         if database.is_some() || session.surroundings.variable("ABIDE_DATABASE").is_some() {
-            return Self::open(session, database).map(|stores| stores.keys);
+            return Self::open(session, database).map(|stores| (stores.keys, stores.audit));
         }
         let registry = SqliteRegistry::open(&registry_file(session));
-        Ok(Arc::new(registry.map_err(|error| runs::store_failure(&error))?))
+        let registry = registry.map_err(|error| runs::store_failure(&error))?;
+        Ok((Arc::new(registry.clone()), Arc::new(registry)))
     }
 }
 

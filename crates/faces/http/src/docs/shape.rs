@@ -49,7 +49,8 @@ pub(super) fn kind(schema: &Value) -> String {
     for (key, text) in
         [("minimum", "from"), ("maximum", "to"), ("maxLength", "at most"), ("maxItems", "at most")]
     {
-        if let Some(bound) = schema[key].as_u64() {
+        // Zero, and what no caller comes near, need not be said.
+        if let Some(bound) = schema[key].as_u64().filter(|bound| (1..1 << 53).contains(bound)) {
             let unit = if key == "maxLength" { " bytes" } else { "" };
             let _ = write!(told, " {text} {bound}{unit}");
         }

@@ -73,6 +73,7 @@ pub(super) fn made<H: House>(door: &Door<H>, mut body: Map<String, Value>) -> Re
 
 /// Keeps a new agent, and shows it.
 pub(super) async fn add<H: House>(house: &H, agent: AgentRow) -> Answered {
+    abide_engine::audit::about(&agent.id);
     house.agents().add(agent.clone()).await.map_err(|error| failed(&error))?;
     Ok(shown(StatusCode::CREATED, &agent))
 }

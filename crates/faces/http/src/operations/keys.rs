@@ -40,6 +40,7 @@ pub(super) async fn create<H: House>(house: &H, ask: &Ask) -> Answered {
     let scopes = words.iter().map(scope).collect::<Result<Vec<_>, _>>()?;
     let minted = mint(&name, &scopes, ask.who.name(), house.now(), random())
         .map_err(|error| Problem::new(Code::Invalid, error.to_string()))?;
+    abide_engine::audit::about(&minted.key.id);
     house.keys().add(minted.key.clone()).await.map_err(|error| failed(&error))?;
     let mut made = to_json(&minted.key);
     made["key"] = Value::from(minted.text);

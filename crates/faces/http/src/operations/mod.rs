@@ -3,6 +3,7 @@
 mod abilities;
 mod agents;
 mod approvals;
+mod audit;
 mod capabilities;
 mod documents;
 mod events;
@@ -17,11 +18,14 @@ pub(crate) use agents::Equippable;
 pub(crate) use agents::{
     LONGEST_CAPABILITY, LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_PROMPT, MOST_CAPABILITIES,
 };
+pub use audit::row as audit_row;
 pub use keys::random;
 
 use crate::ask::Ask;
 use crate::door::{Answered, Door};
 use crate::house::House;
+pub(crate) use audit::audited;
+
 use crate::routes::Operation;
 
 /// Does what a request asks for.
@@ -63,5 +67,6 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::ListKeys => keys::list(&*door.house, &ask).await,
         Operation::CreateKey => keys::create(&*door.house, &ask).await,
         Operation::RevokeKey => keys::revoke(&*door.house, &ask).await,
+        Operation::ListAudit => audit::list(&*door.house, &ask).await,
     }
 }

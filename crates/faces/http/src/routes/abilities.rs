@@ -24,7 +24,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         summary: "The steps of an ability as a graph",
-        query: &[("format", Parameter::Text("json, text, mermaid, dot or svg; json if not said"))],
+        query: &[("format", Parameter::Word(&["json", "text", "mermaid", "dot", "svg"], "json if not said"))],
         ..get(
             "/v1/abilities/{ability}/graph",
             READ,

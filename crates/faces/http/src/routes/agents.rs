@@ -25,6 +25,7 @@ pub(super) const ROUTES: &[Route] = &[
         )
     },
     Route {
+        audited: true,
         method: &Method::POST,
         summary: "Makes an agent; a capability that it could not have is refused with 422, and nothing is made",
         body: Some("NewAgent"),
@@ -35,7 +36,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[
             ("limit", Parameter::Limit),
             ("after", Parameter::After),
-            ("status", Parameter::Text("active or archived; both if not said")),
+            ("status", Parameter::Word(&["active", "archived"], "both if not said")),
         ],
         ..get("/v1/agents", READ, Operation::ListAgents, "listAgents", Answer::Json("AgentPage"))
     },
@@ -44,12 +45,14 @@ pub(super) const ROUTES: &[Route] = &[
         ..get("/v1/agents/{agent}", READ, Operation::GetAgent, "getAgent", Answer::Json("Agent"))
     },
     Route {
+        audited: true,
         method: &Method::PATCH,
         summary: "Changes what the body names; with `If-Match`, only if nobody else has changed it since",
         body: Some("AgentChange"),
         ..get("/v1/agents/{agent}", ADMIN, Operation::PatchAgent, "updateAgent", Answer::Json("Agent"))
     },
     Route {
+        audited: true,
         method: &Method::POST,
         summary: "Archives an agent: it stays in the list, and is not changed any more",
         body: Some("Nothing"),
@@ -72,6 +75,7 @@ pub(super) const ROUTES: &[Route] = &[
         )
     },
     Route {
+        audited: true,
         method: &Method::POST,
         summary: "Makes an agent from Markdown, as `export` writes it; what cannot be kept is refused with 422, and nothing is made",
         body: Some("AgentDocument"),

@@ -98,6 +98,8 @@ pub enum Operation {
     CreateKey,
     /// Revokes a key.
     RevokeKey,
+    /// Lists what was changed.
+    ListAudit,
 }
 
 /// A parameter behind the `?` of an address.
@@ -109,6 +111,8 @@ pub enum Parameter {
     After,
     /// A text, with what it means.
     Text(&'static str),
+    /// One of these words, with what it means.
+    Word(&'static [&'static str], &'static str),
     /// A whole number, with what it means.
     Number(&'static str),
     /// `true` or `false`, with what it means.
@@ -153,6 +157,8 @@ pub struct Route {
     pub takes: &'static str,
     /// What is answered.
     pub answer: Answer,
+    /// Whether it stands in the audit who asked for it.
+    pub audited: bool,
 }
 
 const PAGED: &[(&str, Parameter)] = &[("limit", Parameter::Limit), ("after", Parameter::After)];
@@ -175,6 +181,7 @@ const fn get(
         body: None,
         takes: "application/json",
         answer,
+        audited: false,
     }
 }
 
@@ -285,6 +292,8 @@ mod tests {
                     assert!(method == "DELETE" || route.body.is_some(), "{method} {}", route.path);
                     let forms = ["text/plain", "multipart/form-data", "application/x-www-form-urlencoded"];
                     assert!(!forms.contains(&route.takes), "{method} {}", route.path);
+                    let decides = matches!(route.access, Access::Scope(Scope::Approve | Scope::Admin));
+                    assert!(route.audited || !decides, "{method} {} is not audited", route.path);
                 }
             }
         }

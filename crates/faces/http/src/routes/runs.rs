@@ -43,18 +43,20 @@ pub(super) const ROUTES: &[Route] = &[
         summary: "What the steps of a run wrote, step by step; with `follow`, until the run is over",
         query: &[
             ("step", Parameter::Text("Only of this step")),
-            ("channel", Parameter::Text("stdout or stderr; both if not said")),
+            ("channel", Parameter::Word(&["stdout", "stderr"], "both if not said")),
             ("follow", Parameter::Flag("Whether to go on until the run is over")),
         ],
         ..get("/v1/runs/{run}/logs", READ, Operation::StreamLogs, "streamLogs", Answer::Text("text/plain"))
     },
     Route {
+        audited: true,
         method: &Method::POST,
         summary: "Ends a run; one that somebody else started needs the scope `approve`",
         body: Some("Cancel"),
         ..get("/v1/runs/{run}/cancel", RUN, Operation::CancelRun, "cancelRun", Answer::Json("Run"))
     },
     Route {
+        audited: true,
         method: &Method::POST,
         summary: "Drives an unfinished run on; to decide about a step that was cut short needs the scope `approve`",
         body: Some("Resume"),
@@ -66,6 +68,7 @@ pub(super) const ROUTES: &[Route] = &[
         ..get("/v1/approvals", READ, Operation::ListApprovals, "listApprovals", Answer::Json("ApprovalPage"))
     },
     Route {
+        audited: true,
         method: &Method::POST,
         summary: "Answers what a run asks a human; the name of the key stands in the log",
         body: Some("NewAnswer"),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 pub(super) fn agents() -> Vec<(&'static str, Value)> {
     let short = |longest: usize| json!({ "type": "string", "maxLength": longest });
     let maybe = |longest: usize| json!({ "type": ["string", "null"], "maxLength": longest });
+    let name = json!({ "type": "string", "pattern": "\\S", "maxLength": LONGEST_AGENT });
     let ids = json!({ "type": "array", "maxItems": MOST_CAPABILITIES, "items": short(LONGEST_CAPABILITY), "description": "Earlier ones speak first" });
     let capability = |more: &[(&'static str, Value)]| {
         let mut fields = vec![
@@ -55,7 +56,7 @@ pub(super) fn agents() -> Vec<(&'static str, Value)> {
         (
             "NewAgent",
             object(&[
-                ("name", short(LONGEST_AGENT)),
+                ("name", name.clone()),
                 ("description?", maybe(LONGEST_DESCRIPTION)),
                 ("system_prompt?", maybe(LONGEST_PROMPT)),
                 ("model?", maybe(LONGEST_AGENT)),
@@ -65,7 +66,10 @@ pub(super) fn agents() -> Vec<(&'static str, Value)> {
         (
             "AgentChange",
             object(&[
-                ("name?", maybe(LONGEST_AGENT)),
+                (
+                    "name?",
+                    json!({ "type": ["string", "null"], "pattern": "\\S", "maxLength": LONGEST_AGENT }),
+                ),
                 ("description?", maybe(LONGEST_DESCRIPTION)),
                 ("system_prompt?", maybe(LONGEST_PROMPT)),
                 ("model?", maybe(LONGEST_AGENT)),

@@ -80,6 +80,27 @@ fn own() -> Vec<(&'static str, Value)> {
         ("Document", json!({ "type": "object", "description": "An OpenAPI 3.1 document" })),
         ("Key", key(None)),
         ("KeyPage", page("Key")),
+        (
+            "Change",
+            object(&[
+                ("seq", json!({ "type": "integer" })),
+                ("at", moment()),
+                ("action", json!({ "type": "string", "description": "The `operationId` of what was done" })),
+                (
+                    "by",
+                    json!({ "type": "string", "description": "The name of the key, or of a user of the machine" }),
+                ),
+                ("subject", json!({ "type": "string", "description": "The id of what was changed" })),
+                (
+                    "request",
+                    json!({ "type": ["string", "null"], "description": "The `X-Request-Id` of the request" }),
+                ),
+                ("detail", json!({ "type": "object", "description": "What was asked for; never a secret" })),
+                ("previous_hash", string()),
+                ("hash", string()),
+            ]),
+        ),
+        ("AuditPage", page("Change")),
         ("NewKey", object(&[("name", name.clone()), ("scopes", scopes.clone())])),
         (
             "MadeKey",

@@ -50,7 +50,7 @@ pub(super) fn runs() -> Vec<(&'static str, Value)> {
         (
             "NewRun",
             object(&[
-                ("ability", string()),
+                ("ability", json!({ "type": "string", "minLength": 1 })),
                 ("inputs?", given.clone()),
                 (
                     "input?",

@@ -7,7 +7,7 @@ use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::{Driver, Observers};
 use abide_engine::keys::{Scope, mint};
 use abide_engine::port::{
-    Agents, Clock, Definition, FoundTexts, Holder, Keys, Later, Starts, Workspace, WorkspaceError,
+    Agents, Audit, Clock, Definition, FoundTexts, Holder, Keys, Later, Starts, Workspace, WorkspaceError,
 };
 use abide_http::{Fleet, House, HouseDriver, Look, Meter, Options, Problem, Server};
 use abide_process::LocalProcess;
@@ -173,6 +173,10 @@ impl House for TestHouse {
     }
 
     fn agents(&self) -> &dyn Agents {
+        &self.registry
+    }
+
+    fn audit(&self) -> &dyn Audit {
         &self.registry
     }
 

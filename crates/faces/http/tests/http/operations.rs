@@ -169,3 +169,52 @@ async fn each_request_is_one_line_with_who_and_what_and_no_secret() {
         assert!(!said.contains(secret), "{said}");
     }
 }
+
+#[tokio::test]
+async fn every_change_stands_in_the_audit_with_who_and_what() {
+    let served = Served::with(free()).await;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let ask = async |request: &str, body: serde_json::Value| {
+        served.client.ask(request, Some(&admin), Some(&body)).await
+    };
+    let agent = ask("POST /v1/agents", json!({ "name": "a", "system_prompt": "a secret plan" })).await.json();
+    let at = format!("/v1/agents/{}", agent["id"].as_str().unwrap());
+    ask(&format!("PATCH {at}"), json!({ "name": "b" })).await;
+    assert_eq!(ask(&format!("PATCH {at}"), json!({ "capabilities": ["no_such"] })).await.status, 422);
+    let key = ask("POST /v1/keys", json!({ "name": "ci", "scopes": ["read"] })).await.json();
+    let revoke = format!("DELETE /v1/keys/{}", key["id"].as_str().unwrap());
+    assert_eq!(served.client.ask(&revoke, Some(&admin), None).await.status, 200);
+    let run = served.start("simple", Some(&admin)).await;
+    served.until(&run, "waiting").await;
+    let answer = json!({ "step": "ask", "answer": "approved", "comment": "fine" });
+    assert_eq!(ask(&format!("POST /v1/approvals/{run}"), answer).await.status, 200);
+    let other = served.start("simple", Some(&admin)).await;
+    assert_eq!(ask(&format!("POST /v1/runs/{other}/cancel"), json!({ "reason": "no" })).await.status, 200);
+    let got = served.client.ask("GET /v1/audit", Some(&admin), None).await;
+    let page = fits(&got, "AuditPage");
+    let told: Vec<(&str, &str)> = page["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["action"].as_str().unwrap(), row["subject"].as_str().unwrap()))
+        .collect();
+    let (agent, key) = (agent["id"].as_str().unwrap(), key["id"].as_str().unwrap());
+    assert_eq!(
+        told,
+        [
+            ("createAgent", agent),
+            ("updateAgent", agent),
+            ("createKey", key),
+            ("revokeKey", key),
+            ("answerApproval", run.as_str()),
+            ("cancelRun", other.as_str()),
+        ],
+        "what was refused changed nothing"
+    );
+    assert!(page["items"].as_array().unwrap().iter().all(|row| row["by"] == "ada"), "{page}");
+    assert_eq!(page["items"][4]["detail"]["comment"], "fine");
+    assert!(!got.body.contains("secret plan") && !got.body.contains("abide_"), "{}", got.body);
+    let second = served.client.ask("GET /v1/audit?limit=2&after=2", Some(&admin), None).await.json();
+    assert_eq!((second["items"].as_array().unwrap().len(), &second["next"]), (2, &json!("4")));
+    assert_eq!(abide_engine::port::verify_audit(&served.house.registry).await.unwrap(), 6);
+}
