@@ -8,6 +8,7 @@
 //! - `readers`: a few read-only connections; with WAL, reading never waits for the writer. A reading runs on the
 //!   caller's thread, in short pieces.
 //! - `watch`: wakes who follows a stream; appends of other processes are found by looking at `data_version`.
+//! - `backup`: all of these files in one, and back.
 //! - `session_files`: the files of sessions, in a file of their own. `registry`: what a server keeps beside the log, likewise.
 //! - `events`, `outputs`, `leases`: what is done in a transaction. `file`, `schema`: the file and its versions.
 //!
@@ -19,6 +20,7 @@
 //! compiles in a fraction of the time. What the two databases share is the port and its contract suite.
 #![warn(missing_docs)]
 
+mod backup;
 mod error;
 mod events;
 mod file;
@@ -32,6 +34,7 @@ mod store;
 mod watch;
 mod writer;
 
+pub use backup::{KEPT, pack, unpack};
 pub use file::{Clock, Settings};
 pub use registry::SqliteRegistry;
 pub use session_files::SqliteSessionFiles;

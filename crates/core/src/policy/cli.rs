@@ -42,6 +42,8 @@ const DECIDES: &[&str] = &[
     "serve",
     "key",
     "worker",
+    "backup",
+    "restore",
     "install",
     "uninstall",
     "chat",

@@ -19,7 +19,9 @@ pub use gate::{DetectArguments, HookArguments, McpArguments};
 pub use install::{ClientArguments, ClientName, InstallArguments};
 pub use model::{MockArguments, ModelArguments, ModelCommand};
 pub(crate) use often::status;
-pub use serve::{DatabaseArguments, KeyArguments, KeyCommand, LogForm, LogLevel, ScopeName, ServeArguments};
+pub use serve::{
+    DatabaseArguments, FileArguments, KeyArguments, KeyCommand, LogForm, LogLevel, ScopeName, ServeArguments,
+};
 pub use skill::{SkillArguments, SkillCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -132,6 +134,10 @@ pub enum Command {
     Cancel(CancelArguments),
     /// Look at the log of runs, and check that nobody changed it
     Audit(AuditArguments),
+    /// Copy everything in .abide/state into one file, while servers and runs go on
+    Backup(FileArguments),
+    /// Bring back what `abide backup` has copied; nothing that is there is overwritten
+    Restore(FileArguments),
     /// Show which ability a message suggests, and why
     Detect(DetectArguments),
     /// Serve abilities to an agent over MCP; clients start this, people do not

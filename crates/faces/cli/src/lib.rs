@@ -101,6 +101,8 @@ fn run(
         Command::Reject(arguments) => commands::answer(&mut session, arguments, commands::Answer::Reject),
         Command::Cancel(arguments) => commands::cancel(&mut session, arguments),
         Command::Audit(arguments) => commands::audit(&mut session, arguments),
+        Command::Backup(arguments) => commands::backup(&mut session, arguments),
+        Command::Restore(arguments) => commands::restore(&mut session, arguments),
         Command::Mcp(mcp) => commands::mcp(&mut session, &arguments.shared, mcp),
         Command::Serve(serve) => commands::serve(&mut session, &arguments.shared, serve),
         Command::Key(arguments) => commands::key(&mut session, arguments),

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Arguments of `abide serve`.
 #[derive(Debug, Args)]
@@ -72,6 +73,14 @@ pub struct DatabaseArguments {
     /// A PostgreSQL database, as `postgres://USER@HOST/NAME`, or in the variable `ABIDE_DATABASE`; without, SQLite files in .abide/state
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
+}
+
+/// Arguments of `abide backup` and `abide restore`.
+#[derive(Debug, Args)]
+pub struct FileArguments {
+    /// The file of the backup
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// Arguments of `abide key`.

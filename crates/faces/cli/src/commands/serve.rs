@@ -2,6 +2,7 @@
 
 use crate::args::{ServeArguments, Shared};
 use crate::house::{LocalHouse, Stores, log};
+use crate::models;
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_http::{House as _, Options, ServeError, Server};
@@ -30,6 +31,15 @@ pub(crate) fn serve(
         house.ready().await.map_err(|why| Failure::new(Exit::System, why))?;
         let server = Server::bind(arguments.bind, &options, house).await.map_err(|error| failed(&error))?;
         if arguments.check {
+            // Abilities without agents need no model: what is missing does not keep a server from starting.
+            for model in models::survey(session).models {
+                if let Some(trouble) = model.trouble {
+                    session.say(&format!(
+                        "{} cannot be asked: {}\n  = {}\n",
+                        model.name, trouble.problem, trouble.help
+                    ))?;
+                }
+            }
             session.say(&format!(
                 "the server can start on {}; everything is kept in {shown}\n",
                 arguments.bind

@@ -106,6 +106,9 @@ fn skills_and_models_are_told_as_the_command_line_tells_them_and_never_a_key() {
     let (status, models) = server.get("/v1/models", None);
     assert_eq!((status, &models["models"][0]["usable"]), (200, &Value::from(true)), "{models}");
     assert!(!models.to_string().contains("very-secret"), "{models}");
+    let checked = project.abide(&["serve", "--bind", "127.0.0.1:0", "--check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert!(checked.err.contains("anthropic/claude-sonnet-4 cannot be asked"), "{checked:?}");
     let without = Server::start(&project, &[]);
     let models = without.get("/v1/models", None).1;
     assert_eq!(models["models"][0]["usable"], false, "{models}");
@@ -136,4 +139,56 @@ fn a_log_has_one_json_document_for_each_request() {
         (&Value::from("mine"), &Value::from("/v1/version"), &Value::from(200), &Value::from("info")),
         "{line}"
     );
+}
+
+#[test]
+fn a_backup_of_a_server_under_way_brings_everything_back_and_overwrites_nothing() {
+    let project = Project::new();
+    project.write(".abide/abilities/team/release.yaml", RELEASE);
+    let key = project.abide(&["key", "create", "ada", "--scope", "admin"]).out;
+    let server = Server::start(&project, &[]);
+    let body = r#"{"ability": "team/release", "inputs": {"version": "v1"}}"#;
+    let run = server.ask("POST", "/v1/runs", Some(&key), body).1["run"].as_str().unwrap().to_owned();
+    server.until(&run, "waiting");
+    assert_eq!(server.ask("POST", "/v1/agents", Some(&key), r#"{"name": "helper"}"#).0, 201);
+    let made = project.abide(&["backup", "all.backup"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    assert_ne!(project.abide(&["backup", "all.backup"]).code, Some(0), "a backup is not overwritten");
+    let left: Vec<String> = std::fs::read_dir(project.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("all.backup"))
+        .collect();
+    assert_eq!(left, ["all.backup"], "nothing else is left");
+    assert_eq!(project.abide(&["restore", "all.backup"]).code, Some(9), "what is there is not overwritten");
+    assert_eq!(server.end(), Some(0));
+    std::fs::rename(project.path(".abide/state"), project.path("old")).unwrap();
+    let backup = std::fs::read(project.path("all.backup")).unwrap();
+    // A byte of the data, and not of the tables around it.
+    let mut damaged = backup.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    project.write("text", "no backup at all");
+    std::fs::write(project.path("damaged"), damaged).unwrap();
+    for file in ["text", "damaged", "nothing", "old/log.db"] {
+        let got = project.abide(&["restore", file]);
+        assert_ne!(got.code, Some(0), "{file}: {got:?}");
+        let there = std::fs::read_dir(project.path(".abide/state")).map(Iterator::count).unwrap_or(0);
+        assert_eq!(there, 0, "{file} left something behind");
+    }
+    let back = project.abide(&["restore", "all.backup"]);
+    assert_eq!(back.code, Some(0), "{back:?}");
+    assert_eq!(project.abide(&["audit", "verify"]).code, Some(0));
+    assert_eq!(project.abide(&["audit", "changes"]).code, Some(0));
+    let server = Server::start(&project, &["--require-key"]);
+    assert_eq!(server.get("/v1/agents", Some(&key)).1["items"][0]["name"], "helper");
+    let answer = r#"{"step": "ask", "answer": "approved"}"#;
+    assert_eq!(server.ask("POST", &format!("/v1/approvals/{run}"), Some(&key), answer).0, 200);
+    for _ in 0..400 {
+        if server.get(&format!("/v1/runs/{run}"), Some(&key)).1["status"] == "completed" {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    panic!("the run that was restored never ends");
 }
