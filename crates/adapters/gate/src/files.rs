@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -66,21 +66,26 @@ pub(crate) fn read_large<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, 
     read_within(path, LARGEST_OF_PROJECT)
 }
 
-/// Reads a file about a project as it is, if there is one, and returns it with the open file.
-pub(crate) fn read_bytes(path: &Path) -> Result<Option<(Vec<u8>, File)>, GateError> {
+/// Reads a file about a project as it is, if there is one.
+pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, GateError> {
+    bytes_within(path, LARGEST_OF_PROJECT)
+}
+
+/// Opens a file about a project, if there is one.
+pub(crate) fn open_large(path: &Path) -> Result<Option<(File, Metadata)>, GateError> {
     open_within(path, LARGEST_OF_PROJECT)
 }
 
 fn read_within<T: DeserializeOwned>(path: &Path, largest: u64) -> Result<Option<T>, GateError> {
-    let Some((text, _)) = open_within(path, largest)? else { return Ok(None) };
+    let Some(text) = bytes_within(path, largest)? else { return Ok(None) };
     let damaged = |why: String| GateError::Damaged { path: path.to_path_buf(), why };
     serde_json::from_slice(&text).map(Some).map_err(|error| damaged(error.to_string()))
 }
 
-fn open_within(path: &Path, largest: u64) -> Result<Option<(Vec<u8>, File)>, GateError> {
+fn open_within(path: &Path, largest: u64) -> Result<Option<(File, Metadata)>, GateError> {
     // What is no file must not hold up whoever opens it.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = match File::options().read(true).custom_flags(flags).open(path) {
+    let file = match File::options().read(true).custom_flags(flags).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(GateError::io("read", path))?,
     };
@@ -89,10 +94,15 @@ fn open_within(path: &Path, largest: u64) -> Result<Option<(Vec<u8>, File)>, Gat
         let why = "it is no file of a size that it could have".to_owned();
         return Err(GateError::Damaged { path: path.to_path_buf(), why });
     }
+    Ok(Some((file, metadata)))
+}
+
+fn bytes_within(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, GateError> {
+    let Some((mut file, metadata)) = open_within(path, largest)? else { return Ok(None) };
     // Room for one byte more, so that the end is seen without asking for more memory.
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
     (&mut file).take(largest).read_to_end(&mut bytes).map_err(GateError::io("read", path))?;
-    Ok(Some((bytes, file)))
+    Ok(Some(bytes))
 }
 
 /// Writes a file in place of one that may be there.

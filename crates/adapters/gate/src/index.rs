@@ -15,8 +15,8 @@ use crate::Gate;
 use crate::files::{self, GateError};
 use crate::triggers::{KeptTriggers, TriggerIndex};
 use abide_core::definition::attachment::{DEFAULT_AGENT, may_run};
-use abide_core::policy::{AgentRights, Guarded, Reserved, Role};
-use packed::Label;
+use abide_core::policy::{AgentRights, Guarded, Reserved, Role, Sought};
+use packed::{Kept, Label};
 use serde::Deserialize;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -182,7 +182,7 @@ struct OlderIndex {
 const SETTLED: Duration = Duration::from_secs(1);
 
 impl Gate {
-    /// Returns the index of a project, compiled anew if it has to be.
+    /// Returns what is sought of the index of a project, compiled anew if it has to be; there may be more in it.
     ///
     /// `compile` is given what was compiled before: what a file that has become unreadable reserved then stays reserved.
     pub fn index(
@@ -190,14 +190,16 @@ impl Gate {
         root: &Path,
         version: &str,
         now: SystemTime,
+        sought: &Sought,
         compile: impl FnOnce(Option<&Index>) -> Compiled,
     ) -> Result<Known, GateError> {
         let path = self.index_file(root);
-        if let Some((_, known)) = current(&path, version, now, SETTLED) {
+        if let Some((_, known)) = current(&path, version, now, SETTLED, sought) {
             return Ok(known);
         }
         let (bytes, _) = self.compile(root, now, compile)?;
-        let packed = packed::known(&bytes);
+        // All of it is read: a pattern that is none is found out when it is compiled, whatever is sought then.
+        let packed = packed::known(&Kept::Bytes(bytes.into()), &Sought::everything());
         let damaged =
             || GateError::Damaged { path, why: "a definition reserves no call that there is".to_owned() };
         packed.map(|(_, known)| known).ok_or_else(damaged)
@@ -213,7 +215,7 @@ impl Gate {
         now: SystemTime,
         compile: impl FnOnce(Option<&Index>) -> Compiled,
     ) -> Result<TriggerIndex, GateError> {
-        if let Some((label, _)) = current(&self.index_file(root), version, now, SETTLED)
+        if let Some((label, _)) = current(&self.index_file(root), version, now, SETTLED, &Sought::nothing())
             && let Ok(Some(triggers)) = files::read_large::<KeptTriggers>(&self.triggers_file(root))
             // Two that compile at once may each write one of the two files.
             && triggers.of == label.triggers
@@ -267,19 +269,28 @@ fn older_file(index: &Path) -> PathBuf {
 /// Returns what was compiled before, whatever abide did it and whether or not it still holds.
 fn before(path: &Path) -> Option<Index> {
     let kept = files::read_bytes(path).ok().flatten();
-    if let Some((_, index)) = kept.and_then(|(bytes, _)| packed::unpack(&bytes)) {
+    if let Some((_, index)) = kept.and_then(|bytes| packed::unpack(&bytes)) {
         return Some(index);
     }
     let older = files::read_large::<Older>(&older_file(path)).ok().flatten()?;
     Some(Index { reserved: older.index.reserved, ..Index::default() })
 }
 
-/// Returns what is kept, if it still holds.
-fn current(path: &Path, version: &str, now: SystemTime, settled: Duration) -> Option<(Label, Known)> {
+/// Returns what is sought of what is kept, if it still holds.
+fn current(
+    path: &Path,
+    version: &str,
+    now: SystemTime,
+    settled: Duration,
+    sought: &Sought,
+) -> Option<(Label, Known)> {
     // One that cannot be read is compiled anew: the definitions are what counts.
-    let (bytes, file) = files::read_bytes(path).ok().flatten()?;
-    let (label, known) = packed::known(&bytes)?;
-    (label.version == version && is_fresh(path, &file, &label, now, settled)).then_some((label, known))
+    let (file, metadata) = files::open_large(path).ok().flatten()?;
+    let kept = Kept::in_file(&file, metadata.len(), sought.names().is_none())?;
+    let (label, known) = packed::known(&kept, sought)?;
+    let looked = metadata.modified().ok();
+    (label.version == version && is_fresh(path, (&file, looked), &label, now, settled))
+        .then_some((label, known))
 }
 
 /// Returns a name for one writing of an index, which no other has.
@@ -290,13 +301,18 @@ fn writing(now: SystemTime) -> String {
 }
 
 /// Returns whether nothing that went into an index has changed; the time of its file is when that was last looked at.
-fn is_fresh(path: &Path, file: &File, label: &Label, now: SystemTime, settled: Duration) -> bool {
-    let looked = file.metadata().and_then(|metadata| metadata.modified());
-    if looked.is_ok_and(|looked| now.duration_since(looked).is_ok_and(|passed| passed < settled)) {
+fn is_fresh(
+    path: &Path,
+    (file, looked): (&File, Option<SystemTime>),
+    label: &Label,
+    now: SystemTime,
+    settled: Duration,
+) -> bool {
+    if looked.is_some_and(|looked| now.duration_since(looked).is_ok_and(|passed| passed < settled)) {
         return true;
     }
     let sources = files::read_bytes(&sources_file(path)).ok().flatten();
-    let unchanged = sources.is_some_and(|(sources, _)| sources::are_unchanged(&sources, &label.written));
+    let unchanged = sources.is_some_and(|sources| sources::are_unchanged(&sources, &label.written));
     if unchanged {
         // Noted for whoever asks next; when that fails, they look again.
         let _ = file.set_modified(now);

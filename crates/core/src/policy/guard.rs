@@ -59,6 +59,39 @@ pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
     doubt.map(|guarded| Touch { guarded, doubtful: true })
 }
 
+/// What a call could change: this path, and all that is below it if `trees`.
+pub(super) struct Reached {
+    pub(super) path: String,
+    pub(super) trees: bool,
+}
+
+/// Returns all that a call could change, as [`touched`] compares it; nothing if that could be anything.
+pub(super) fn reached(subject: &Subject<'_>) -> Option<Vec<Reached>> {
+    let mut found = Vec::new();
+    if !subject.kind.can_write() {
+        return Some(found);
+    }
+    let arguments = &subject.call.arguments;
+    if arguments.unreadable {
+        return None;
+    }
+    for path in &arguments.paths {
+        found.extend(subject.spellings(path).into_iter().map(|path| Reached { path, trees: false }));
+    }
+    let Some(line) = subject.line() else { return Some(found) };
+    if line.blind.is_some() {
+        return None;
+    }
+    for (word, reach) in written(line) {
+        let Some(spelled) = reach.spelled(word, subject) else { continue };
+        for place in spelled.places {
+            let Spelling::Known(spellings) = place else { return None };
+            found.extend(spellings.into_iter().map(|path| Reached { path, trees: reach.trees }));
+        }
+    }
+    Some(found)
+}
+
 /// How a command reaches what a word names.
 pub(super) struct Reach<'l> {
     folders: &'l Folders,

@@ -22,15 +22,23 @@ pub(super) fn plain_program(command: &Command) -> Option<&str> {
 
 /// Returns whether a pattern cannot mean any of some [`plain_program`]s, told by the name of its own program.
 pub(super) fn names_another(text: &str, programs: &[&str]) -> bool {
+    let is =
+        |name: &str| programs.iter().any(|program| names(program).any(|own| own.eq_ignore_ascii_case(name)));
+    name_that_tells(text).is_some_and(|name| !is(name))
+}
+
+/// Returns the name of a pattern's program, if no [`plain_program`] of another name is what the pattern means.
+pub(super) fn name_that_tells(text: &str) -> Option<&str> {
     let first = text.split_whitespace().next().unwrap_or("*");
     let name = name_of(first);
-    let tells = first.is_ascii() && !first.contains('*') && !name.is_empty();
-    let is = |program: &&str| {
-        let short = program.len().checked_sub(4).and_then(|end| program.split_at_checked(end));
-        let short = short.filter(|(_, end)| end.eq_ignore_ascii_case(".exe")).map(|(short, _)| short);
-        [Some(*program), short].iter().flatten().any(|program| program.eq_ignore_ascii_case(name))
-    };
-    tells && !programs.iter().any(is)
+    (first.is_ascii() && !first.contains('*') && !name.is_empty()).then_some(name)
+}
+
+/// Returns the names by which patterns know a program.
+pub(super) fn names(program: &str) -> impl Iterator<Item = &str> {
+    let short = program.len().checked_sub(4).and_then(|end| program.split_at_checked(end));
+    let short = short.filter(|(_, end)| end.eq_ignore_ascii_case(".exe")).map(|(short, _)| short);
+    [Some(program), short].into_iter().flatten()
 }
 
 /// How sure it is that something is what a pattern means.

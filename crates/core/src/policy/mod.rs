@@ -25,6 +25,7 @@ mod reason;
 mod reserve;
 mod shell;
 mod situation;
+mod sought;
 mod stop;
 mod subject;
 mod summary;
@@ -35,11 +36,12 @@ mod verdict;
 pub use call::{Arguments, ToolCall};
 pub use grant::names_tool;
 pub use kind::{Client, OwnTool, ToolKind, kind};
-pub use path::{Files, NoLinks, Place};
+pub use path::{Files, NoLinks, Place, Remembered};
 pub use permission::{Permit, wildcard};
 pub use situation::{
     Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation,
 };
+pub use sought::{Sought, folder_of_guarded, name_of_reserved};
 pub use stop::{Asker, StopVerdict, approve, cancel, stop};
 pub use summary::summary;
 pub use verdict::{Verdict, verdict};

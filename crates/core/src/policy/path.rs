@@ -3,6 +3,7 @@
 //! Nothing here looks at a disk. What only a disk knows (where links lead) is asked of [`Files`].
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// Where a session works.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +32,30 @@ pub struct NoLinks;
 impl Files for NoLinks {
     fn real(&self, _: &str) -> Option<String> {
         None
+    }
+}
+
+/// A disk that is asked once about each path: whatever is worked out from it is about one state of the disk.
+pub struct Remembered<'a> {
+    files: &'a dyn Files,
+    known: RefCell<Vec<(String, Option<String>)>>,
+}
+
+impl<'a> Remembered<'a> {
+    /// Remembers what a disk says.
+    pub fn new(files: &'a dyn Files) -> Self {
+        Self { files, known: RefCell::default() }
+    }
+}
+
+impl Files for Remembered<'_> {
+    fn real(&self, path: &str) -> Option<String> {
+        if let Some((_, real)) = self.known.borrow().iter().find(|(known, _)| known == path) {
+            return real.clone();
+        }
+        let real = self.files.real(path);
+        self.known.borrow_mut().push((path.to_owned(), real.clone()));
+        real
     }
 }
 

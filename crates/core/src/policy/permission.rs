@@ -11,7 +11,7 @@ use super::kind::{ToolKind, kind, meant_kind};
 use super::likeness::joined;
 use super::path::{Files, Place, absolute, normal};
 use super::shell::Origin;
-use super::situation::{AgentRights, Grants, Seat, Session, Situation};
+use super::situation::{Grants, Situation};
 use super::subject::Subject;
 use crate::definition::{AgentProfile, AgentTools, Permission, PermissionAction};
 
@@ -48,15 +48,7 @@ impl AgentProfile {
     /// Returns what the profile says about a call. It says yes where it says nothing: the tier of the tool and the
     /// gate have their say beside it.
     pub fn permits(&self, call: &ToolCall, place: &Place, files: &dyn Files) -> Permit {
-        let situation = Situation {
-            place: place.clone(),
-            session: Session::Free,
-            seat: Seat::Main,
-            agent: AgentRights::Only(Vec::new()),
-            reserved: Vec::new(),
-            guarded: Vec::new(),
-            processes: Vec::new(),
-        };
+        let situation = Situation::at_place(place);
         let subject = Subject::new(&situation, call, files);
         let mut permit = match self.has(&subject) {
             // That it has the tool is no yes to the call.

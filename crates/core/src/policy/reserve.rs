@@ -3,8 +3,8 @@
 use super::glob::{can_be, glob};
 use super::guard::written;
 use super::kind::{ToolKind, meant_kind};
-use super::likeness::{CommandPattern, Likeness, names_another, plain_program};
-use super::shell::Blind;
+use super::likeness::{CommandPattern, Likeness, name_that_tells, names_another, plain_program};
+use super::shell::{Blind, Line};
 use super::situation::Reserved;
 use super::subject::Subject;
 use crate::definition::Protect;
@@ -27,9 +27,7 @@ pub(super) enum Doubt {
 /// Returns the first reserved call that this one is, or else the first that it could be.
 pub(super) fn reserved<'a>(subject: &Subject<'a>) -> Vec<Hit<'a>> {
     let name = subject.call.name.to_lowercase();
-    // The programs of a line that is read to its end, if all are such that most patterns are told apart by a name.
-    let line = subject.line().filter(|line| line.blind.is_none());
-    let programs: Option<Vec<&str>> = line.and_then(|line| line.commands.iter().map(plain_program).collect());
+    let programs = subject.line().and_then(programs);
     let mut hits = Vec::new();
     // There can be thousands, and most are about the same tool.
     let mut last: Option<(&str, Tool)> = None;
@@ -51,6 +49,19 @@ pub(super) fn reserved<'a>(subject: &Subject<'a>) -> Vec<Hit<'a>> {
     // What is certain makes the better message.
     hits.sort_by_key(|hit| hit.doubt.is_some());
     hits
+}
+
+/// Returns the programs of a line that is read to its end, if all are such that most patterns are told apart by a name.
+pub(super) fn programs(line: &Line) -> Option<Vec<&str>> {
+    let commands = line.blind.is_none().then_some(&line.commands)?;
+    commands.iter().map(plain_program).collect()
+}
+
+/// Returns the name by which a pattern is told apart from those for other [`programs`], if it is one for commands that has such
+/// a name. What one for commands means, only a line can be.
+pub(super) fn program_of(pattern: &Protect) -> Option<&str> {
+    let of_commands = meant_kind(pattern.tool()) == Some(ToolKind::Execute);
+    pattern.argument().filter(|_| of_commands).and_then(name_that_tells)
 }
 
 /// How the tool of a pattern and that of a call belong together.

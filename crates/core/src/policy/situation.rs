@@ -178,6 +178,19 @@ impl Role {
 }
 
 impl Situation {
+    /// Returns a situation of which only the place counts, for reading a call.
+    pub(super) fn at_place(place: &Place) -> Self {
+        Self {
+            place: place.clone(),
+            session: Session::Free,
+            seat: Seat::Main,
+            agent: AgentRights::Only(Vec::new()),
+            reserved: Vec::new(),
+            guarded: Vec::new(),
+            processes: Vec::new(),
+        }
+    }
+
     /// Returns the active run.
     pub fn active(&self) -> Option<&Active> {
         match &self.session {

@@ -5,7 +5,8 @@
 
 use super::{Compiled, Index, current, sources_file};
 use crate::Gate;
-use crate::files::{self, GateError};
+use crate::files::GateError;
+use abide_core::policy::Sought;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -28,10 +29,10 @@ impl Gate {
         compile: impl FnOnce(Option<&Index>) -> Compiled,
     ) -> Result<bool, GateError> {
         let path = self.index_file(root);
-        if files::read_bytes(&sources_file(&path))?.is_none() {
+        if !sources_file(&path).is_file() {
             return Ok(false);
         }
-        if current(&path, version, now, SETTLED).is_none() {
+        if current(&path, version, now, SETTLED, &Sought::nothing()).is_none() {
             self.compile(root, now, compile)?;
         }
         Ok(true)

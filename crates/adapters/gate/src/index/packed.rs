@@ -1,17 +1,26 @@
-//! An index as bytes: what a hook reads at every call, without a text to parse.
+//! An index as bytes: looked into by a hook at every call, and read as a whole only when a call could be anything.
 //!
-//! Numbers are four bytes, little end first; a text or path is its length and its bytes. The file ends with how long the
-//! rest is, so one that was cut off is not taken for a short one. What a hook does not need comes last.
+//! Numbers are four bytes, little end first; a text or path is its length and its bytes. The file begins with how long it is, so
+//! one that was cut off is not taken for a short one. Then comes the head, which every call reads, and after it parts that are
+//! read when they are sought: reservations by the name of their program, in a table of hashes, and guarded paths by folder. Each
+//! part has a sum, told where it is pointed to, so what is damaged is not believed to hold less. What no hook needs comes last.
 
-use super::{Agents, GuardedPath, GuardedRole, Index, Known, ReservedCall, Restricted};
+mod parts;
+
+use super::{GuardedPath, GuardedRole, Index, Known, ReservedCall};
 use abide_core::definition::Protect;
-use abide_core::policy::{Guarded, Reserved};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use abide_core::policy::{Guarded, Reserved, Sought, folder_of_guarded, name_of_reserved};
+pub(super) use parts::{Kept, Packer, Unpacker};
+use parts::{Part, sum};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 /// What the file begins with; another form begins otherwise, and is compiled anew.
-const FORM: &[u8] = b"abide index 4\n";
+const FORM: &[u8] = b"abide index 5\n";
+/// What stands before the head: the form, the length of the file, and where the head is.
+const BEFORE_HEAD: usize = FORM.len() + 4 + Part::SIZE;
 
 /// Which index it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,224 +35,175 @@ pub(super) struct Label {
 
 /// Writes an index.
 pub(super) fn pack(label: &Label, index: &Index) -> Vec<u8> {
-    let mut out = Packer(FORM.to_vec());
-    for text in [&index.version, &label.triggers, &label.written] {
-        out.bytes(text.as_bytes());
+    let mut always = Vec::new();
+    let count = index.reserved.len().next_power_of_two();
+    let mut buckets = vec![Vec::new(); count];
+    for (place, call) in index.reserved.iter().enumerate() {
+        // One that is no pattern is noticed by whoever reads all of them; the first says that there are any.
+        let name =
+            Protect::parse(&call.pattern).ok().as_ref().and_then(name_of_reserved).filter(|_| place > 0);
+        match name {
+            Some(name) => buckets[bucket_of(&name, count)].push((place, call)),
+            None => always.push((place, call)),
+        }
     }
-    out.list(&index.reserved, |out, call| {
-        out.bytes(call.ability.as_bytes());
-        out.bytes(call.pattern.as_bytes());
-    });
-    out.list(&index.guarded, |out, guarded| {
-        out.number(guarded.role.number());
-        out.bytes(guarded.path.as_os_str().as_bytes());
-    });
-    out.list(&index.restricted, |out, restricted| {
+    let mut folders: BTreeMap<String, Vec<(usize, &GuardedPath)>> = BTreeMap::new();
+    for (place, guarded) in index.guarded.iter().enumerate() {
+        let folder = folder_of_guarded(&guarded.path.to_string_lossy()).unwrap_or_default();
+        folders.entry(folder).or_default().push((place, guarded));
+    }
+    let mut head = Packer::default();
+    for text in [&index.version, &label.triggers, &label.written] {
+        head.bytes(text.as_bytes());
+    }
+    head.list(&index.restricted, |out, restricted| {
         out.bytes(restricted.ability.as_bytes());
         out.list(&restricted.agents, |out, agent| out.bytes(agent.as_bytes()));
     });
-    out.list(&index.agents, |out, (name, abilities)| {
+    head.list(&index.agents, |out, (name, abilities)| {
         out.bytes(name.as_bytes());
         out.list(abilities, |out, ability| out.bytes(ability.as_bytes()));
     });
-    out.bytes(index.level.as_deref().unwrap_or_default().as_bytes());
-    out.list(&index.reserved, |out, call| out.bytes(call.file.as_os_str().as_bytes()));
-    let length = out.0.len();
-    out.number(length);
+    calls(&mut head, &always);
+    // The head says where the parts are, which depends on how long it is: what follows has a length that is known.
+    let names: usize = folders.keys().map(|folder| 4 + folder.len() + Part::SIZE).sum();
+    let end = BEFORE_HEAD + head.0.len() + 4 + names + 2 * Part::SIZE;
+    let mut parts = Packer::default();
+    head.number(folders.len());
+    for (folder, paths) in &folders {
+        head.bytes(folder.as_bytes());
+        head.part(end, &mut parts, |out| {
+            out.list(paths, |out, (place, guarded)| {
+                out.number(*place);
+                out.number(guarded.role.number());
+                out.bytes(guarded.path.as_os_str().as_bytes());
+            });
+        });
+    }
+    let mut table = Packer::default();
+    for bucket in &buckets {
+        table.part(end, &mut parts, |out| calls(out, bucket));
+    }
+    // The table is too long to be summed at each call: each of its places is a part with a sum, and an empty one too.
+    head.part(end, &mut parts, |out| out.0.extend(&table.0));
+    head.part(end, &mut parts, |out| {
+        out.bytes(index.level.as_deref().unwrap_or_default().as_bytes());
+        out.list(&index.reserved, |out, call| out.bytes(call.file.as_os_str().as_bytes()));
+    });
+    let mut out = Packer(FORM.to_vec());
+    out.number(end + parts.0.len());
+    Part { start: BEFORE_HEAD, length: head.0.len(), sum: sum(BEFORE_HEAD, &head.0) }.pack(&mut out);
+    out.0.extend(head.0);
+    out.0.extend(parts.0);
     out.0
 }
 
-/// Reads which index it is and what the gate must know of it; nothing if it is damaged or of another form.
-pub(super) fn known(bytes: &[u8]) -> Option<(Label, Known)> {
-    let mut unpacker = Unpacker::open(bytes)?;
-    let label = unpacker.label()?;
-    let reserved = unpacker.list(|unpacker| {
-        let ability = unpacker.text()?.into();
-        Some(Reserved { ability, pattern: Protect::parse(unpacker.text()?).ok()? })
-    })?;
-    let guarded = unpacker.list(|unpacker| {
-        let role = GuardedRole::numbered(unpacker.number()?)?.role();
-        Some(Guarded { path: String::from_utf8_lossy(unpacker.bytes()?).into_owned(), role })
-    })?;
-    let (restricted, agents) = unpacker.rights()?;
+fn calls(out: &mut Packer, calls: &[(usize, &ReservedCall)]) {
+    out.list(calls, |out, (place, call)| {
+        out.number(*place);
+        out.bytes(call.ability.as_bytes());
+        out.bytes(call.pattern.as_bytes());
+    });
+}
+
+/// Returns where in a table of some length the reservations of a name stand.
+fn bucket_of(name: &str, buckets: usize) -> usize {
+    sum(0, name.as_bytes()) as usize & (buckets - 1)
+}
+
+/// Reads what the gate must know of an index for what is sought; nothing if it is damaged or of another form.
+pub(super) fn known(kept: &Kept<'_>, sought: &Sought) -> Option<(Label, Known)> {
+    let head = head(kept)?;
+    let mut head = Unpacker(&head);
+    let label = head.label()?;
+    let (restricted, agents) = head.rights()?;
+    let (calls, paths, _) = sections(kept, &mut head, sought)?;
+    let reserved = calls.into_iter().map(|(ability, pattern)| {
+        Some(Reserved { ability: ability.into(), pattern: Protect::parse(&pattern).ok()? })
+    });
+    let guarded = paths.into_iter().map(|(role, path)| Guarded {
+        path: String::from_utf8(path)
+            .unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned()),
+        role: role.role(),
+    });
+    let (reserved, guarded) = (reserved.collect::<Option<_>>()?, guarded.collect());
     Some((label, Known { reserved, guarded, restricted, agents }))
 }
 
 /// Reads the whole of an index; nothing if it is damaged or of another form.
 pub(super) fn unpack(bytes: &[u8]) -> Option<(Label, Index)> {
-    let mut unpacker = Unpacker::open(bytes)?;
-    let label = unpacker.label()?;
-    let calls = unpacker.list(|unpacker| Some((unpacker.text()?.to_owned(), unpacker.text()?.to_owned())))?;
-    let guarded = unpacker.list(|unpacker| {
-        let role = GuardedRole::numbered(unpacker.number()?)?;
-        Some(GuardedPath { role, path: unpacker.path()?.to_path_buf() })
-    })?;
-    let (restricted, agents) = unpacker.rights()?;
-    let level = Some(unpacker.text()?.to_owned()).filter(|level| !level.is_empty());
+    let kept = Kept::Bytes(bytes.into());
+    let head = head(&kept)?;
+    let mut head = Unpacker(&head);
+    let label = head.label()?;
+    let (restricted, agents) = head.rights()?;
+    let (calls, paths, last) = sections(&kept, &mut head, &Sought::everything())?;
+    let last = last.read(&kept)?;
+    let mut last = Unpacker(&last);
+    let level = Some(last.text()?.to_owned()).filter(|level| !level.is_empty());
     let mut calls = calls.into_iter();
-    let reserved = unpacker.list(|unpacker| {
+    let reserved = last.list(|last| {
         let (ability, pattern) = calls.next()?;
-        Some(ReservedCall { ability, pattern, file: unpacker.path()?.to_path_buf() })
+        Some(ReservedCall { ability, pattern, file: last.path()?.to_path_buf() })
     })?;
+    let guarded =
+        paths.into_iter().map(|(role, path)| GuardedPath { path: OsString::from_vec(path).into(), role });
     let version = label.version.clone();
-    Some((label, Index { version, level, reserved, guarded, restricted, agents }))
+    Some((label, Index { version, level, reserved, guarded: guarded.collect(), restricted, agents }))
 }
 
-/// Bytes that grow.
-pub(super) struct Packer(pub(super) Vec<u8>);
-
-impl Packer {
-    /// Writes a number: what is counted here has at most as many bytes as a file of the gate may have.
-    pub(super) fn number(&mut self, number: usize) {
-        self.0.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
-    }
-
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len());
-        self.0.extend(bytes);
-    }
-
-    pub(super) fn list<T>(&mut self, list: &[T], each: impl Fn(&mut Self, &T)) {
-        self.number(list.len());
-        for item in list {
-            each(self, item);
-        }
-    }
+/// Reads the head, and makes sure that the file is as long as it was written.
+fn head<'a>(kept: &'a Kept<'_>) -> Option<Cow<'a, [u8]>> {
+    let before = kept.read(0, BEFORE_HEAD)?;
+    let mut before = Unpacker(before.strip_prefix(FORM)?);
+    let whole = before.number()? == kept.length();
+    let head = Part::unpack(&mut before)?;
+    whole.then(|| head.read(kept)).flatten()
 }
 
-/// Bytes that are taken from the front.
-pub(super) struct Unpacker<'a>(&'a [u8]);
+type Call = (String, String);
+type Path = (GuardedRole, Vec<u8>);
 
-impl<'a> Unpacker<'a> {
-    fn open(bytes: &'a [u8]) -> Option<Self> {
-        let (body, length) = bytes.split_last_chunk()?;
-        let whole = usize::try_from(u32::from_le_bytes(*length)) == Ok(body.len());
-        whole.then(|| body.strip_prefix(FORM).map(Self))?
-    }
-
-    /// Takes bytes that have a form of their own.
-    pub(super) fn of(bytes: &'a [u8], form: &[u8]) -> Option<Self> {
-        bytes.strip_prefix(form).map(Self)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
-    pub(super) fn number(&mut self) -> Option<usize> {
-        usize::try_from(u32::from_le_bytes(self.take()?)).ok()
-    }
-
-    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = self.number()?;
-        let (taken, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    pub(super) fn text(&mut self) -> Option<&'a str> {
-        std::str::from_utf8(self.bytes()?).ok()
-    }
-
-    fn path(&mut self) -> Option<&'a Path> {
-        self.bytes().map(|bytes| Path::new(OsStr::from_bytes(bytes)))
-    }
-
-    fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let count = self.number()?;
-        // A number that is damaged must not ask for memory: each item has at least four bytes.
-        let mut list = Vec::with_capacity(count.min(self.0.len() / 4));
-        for _ in 0..count {
-            list.push(each(self)?);
+/// Reads what is sought of the reservations and guarded paths, in the order in which they were compiled, and where the last part is.
+fn sections(
+    kept: &Kept<'_>,
+    head: &mut Unpacker<'_>,
+    sought: &Sought,
+) -> Option<(Vec<Call>, Vec<Path>, Part)> {
+    let call =
+        |out: &mut Unpacker<'_>| Some((out.number()?, (out.text()?.to_owned(), out.text()?.to_owned())));
+    let path = |out: &mut Unpacker<'_>| {
+        Some((out.number()?, (GuardedRole::numbered(out.number()?)?, out.bytes()?.to_vec())))
+    };
+    let mut calls = head.list(call)?;
+    let mut paths = Vec::new();
+    for _ in 0..head.number()? {
+        let folder = head.text()?;
+        let part = Part::unpack(head)?;
+        if folder.is_empty() || sought.is_in(folder) {
+            paths.extend(Unpacker(&part.read(kept)?).list(path)?);
         }
-        Some(list)
     }
+    let (table, last) = (Part::unpack(head)?, Part::unpack(head)?);
+    let buckets = table.length / Part::SIZE;
+    let wanted: Vec<usize> = match sought.names() {
+        None => (0..buckets).collect(),
+        // A table has as many places as a power of two says.
+        Some(names) => names.iter().map(|name| bucket_of(name, buckets.next_power_of_two())).collect(),
+    };
+    for bucket in wanted {
+        let part = Part::unpack(&mut Unpacker(&kept.read(table.start + bucket * Part::SIZE, Part::SIZE)?))?;
+        calls.extend(Unpacker(&part.read(kept)?).list(call)?);
+    }
+    Some((in_order(calls), in_order(paths), last))
+}
 
-    fn texts(&mut self) -> Option<Vec<String>> {
-        self.list(|unpacker| unpacker.text().map(str::to_owned))
-    }
-
-    fn label(&mut self) -> Option<Label> {
-        let mut text = || self.text().map(str::to_owned);
-        Some(Label { version: text()?, triggers: text()?, written: text()? })
-    }
-
-    /// Reads the abilities that not every agent may run, and what agents' own profiles name.
-    fn rights(&mut self) -> Option<(Vec<Restricted>, Agents)> {
-        let restricted =
-            self.list(|one| Some(Restricted { ability: one.text()?.to_owned(), agents: one.texts()? }))?;
-        let agents = self.list(|one| Some((one.text()?.to_owned(), one.texts()?)))?;
-        Some((restricted, agents))
-    }
+/// Puts what was found into the order in which it was compiled; what was found twice is there once.
+fn in_order<T>(mut found: Vec<(usize, T)>) -> Vec<T> {
+    found.sort_by_key(|(place, _)| *place);
+    found.dedup_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, found)| found).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn index() -> Index {
-        let call = |pattern: &str, file: &str| ReservedCall {
-            ability: "deploy".into(),
-            pattern: pattern.into(),
-            file: file.into(),
-        };
-        Index {
-            version: "1".into(),
-            level: Some("strict".into()),
-            reserved: vec![call("Bash(./deploy.sh *)", "/p/a.yaml"), call("mcp__x", "/p/b.yaml")],
-            guarded: vec![
-                GuardedPath { path: "/p/a.yaml".into(), role: GuardedRole::Reservation },
-                GuardedPath { path: OsStr::from_bytes(b"/p/\xff").into(), role: GuardedRole::State },
-                GuardedPath { path: "/p/d".into(), role: GuardedRole::Definition },
-                GuardedPath { path: "/p/.claude".into(), role: GuardedRole::Settings },
-            ],
-            restricted: vec![Restricted { ability: "wipe".into(), agents: vec!["root".into()] }],
-            agents: vec![("ada".into(), vec!["deploy".into(), "wipe".into()]), ("bob".into(), Vec::new())],
-        }
-    }
-
-    fn label() -> Label {
-        Label { version: "1".into(), triggers: "t".into(), written: "w".into() }
-    }
-
-    #[test]
-    fn what_was_packed_is_unpacked() {
-        let bytes = pack(&label(), &index());
-        assert_eq!(unpack(&bytes), Some((label(), index())));
-        let (read, known) = known(&bytes).unwrap();
-        assert_eq!(read, label());
-        let patterns: Vec<String> = known.reserved.iter().map(|one| one.pattern.to_string()).collect();
-        assert_eq!(patterns, ["Bash(./deploy.sh *)", "mcp__x"]);
-        let paths: Vec<&str> = known.guarded.iter().map(|one| one.path.as_str()).collect();
-        assert_eq!(paths, ["/p/a.yaml", "/p/\u{fffd}", "/p/d", "/p/.claude"]);
-        assert_eq!((known.restricted, known.agents), (index().restricted, index().agents));
-    }
-
-    #[test]
-    fn no_part_of_it_is_taken_for_the_whole_and_no_damage_is_believed_to_hold_less() {
-        let bytes = pack(&label(), &index());
-        for end in 0..bytes.len() {
-            assert!(known(&bytes[..end]).is_none() && unpack(&bytes[..end]).is_none(), "{end}");
-        }
-        for at in 0..bytes.len() {
-            for value in [0, 1, 0x7f, 0xff] {
-                let mut damaged = bytes.clone();
-                damaged[at] = value;
-                // A letter may be another letter; nothing may be lost, and nothing may panic.
-                if let Some((_, known)) = known(&damaged) {
-                    assert_eq!((known.reserved.len(), known.guarded.len()), (2, 4), "{at}: {value}");
-                }
-                let _ = unpack(&damaged);
-            }
-        }
-        let mut bad = index();
-        bad.reserved[0].pattern = "Bash(".into();
-        assert!(known(&pack(&label(), &bad)).is_none(), "a pattern that is none");
-    }
-}
+mod tests;

@@ -23,7 +23,7 @@ impl Project {
     /// Asks at a moment after now; the pattern is what the file says.
     fn ask(&self, gate: &Gate, later: Duration) -> Vec<String> {
         let now = SystemTime::now() + later;
-        let index = gate.index(self.folder.path(), "1", now, |_| {
+        let index = gate.index(self.folder.path(), "1", now, &Sought::everything(), |_| {
             self.compiled.set(self.compiled.get() + 1);
             let pattern = fs::read_to_string(self.file()).ok();
             let reserved =
@@ -94,14 +94,15 @@ fn another_version_and_a_damaged_file_are_compiled_anew() {
     fs::write(gate.index_file(project.folder.path()), "{").unwrap();
     project.ask(&gate, minute * 2);
     assert_eq!(project.compiled.get(), 2);
-    let other = gate.index(project.folder.path(), "2", SystemTime::now() + minute * 3, |_| {
-        project.compiled.set(project.compiled.get() + 1);
-        Compiled {
-            index: Index { version: "2".into(), ..Index::default() },
-            triggers: TriggerIndex::default(),
-            sources: Vec::new(),
-        }
-    });
+    let other =
+        gate.index(project.folder.path(), "2", SystemTime::now() + minute * 3, &Sought::everything(), |_| {
+            project.compiled.set(project.compiled.get() + 1);
+            Compiled {
+                index: Index { version: "2".into(), ..Index::default() },
+                triggers: TriggerIndex::default(),
+                sources: Vec::new(),
+            }
+        });
     assert_eq!(other.unwrap(), Known::default());
     assert_eq!(project.compiled.get(), 3);
 }
@@ -147,7 +148,7 @@ fn an_index_of_an_older_form_is_compiled_anew_and_still_tells_what_was_reserved(
         );
         fs::write(&older, text).unwrap();
         let mut before = Vec::new();
-        gate.index(project.folder.path(), "1", SystemTime::now() + minute, |index| {
+        gate.index(project.folder.path(), "1", SystemTime::now() + minute, &Sought::everything(), |index| {
             before.extend(index.into_iter().flat_map(|index| index.reserved.clone()));
             Compiled { index: Index::default(), triggers: TriggerIndex::default(), sources: Vec::new() }
         })
@@ -257,16 +258,18 @@ fn no_change_of_a_definition_goes_unseen() {
             // Files' times are coarse: what is as new as the index is doubted for that alone.
             std::thread::sleep(Duration::from_millis(60));
             let ask = |later: Duration| {
-                let known = gate.index(home.path(), "1", SystemTime::now() + later, |_| {
-                    let pattern = fs::read_to_string(&file).unwrap();
-                    let reserved = vec![ReservedCall { ability: "a".into(), pattern, file: file.clone() }];
-                    // Not the folder: what is in a file must be seen by the file alone.
-                    Compiled {
-                        index: Index { version: "1".into(), reserved, ..Index::default() },
-                        triggers: TriggerIndex::default(),
-                        sources: vec![file.clone()],
-                    }
-                });
+                let known =
+                    gate.index(home.path(), "1", SystemTime::now() + later, &Sought::everything(), |_| {
+                        let pattern = fs::read_to_string(&file).unwrap();
+                        let reserved =
+                            vec![ReservedCall { ability: "a".into(), pattern, file: file.clone() }];
+                        // Not the folder: what is in a file must be seen by the file alone.
+                        Compiled {
+                            index: Index { version: "1".into(), reserved, ..Index::default() },
+                            triggers: TriggerIndex::default(),
+                            sources: vec![file.clone()],
+                        }
+                    });
                 known.unwrap().reserved[0].pattern.to_string()
             };
             assert_eq!(ask(Duration::ZERO), "Bash(x)");
@@ -300,7 +303,7 @@ fn what_is_kept_is_looked_at_before_a_hook_would() {
     let after = |millis: u64| began + Duration::from_millis(millis);
     let keep = |millis| gate.keep_index(folder.path(), "1", after(millis), compile).unwrap();
     let ask = |millis| {
-        let known = gate.index(folder.path(), "1", after(millis), compile).unwrap();
+        let known = gate.index(folder.path(), "1", after(millis), &Sought::everything(), compile).unwrap();
         known.reserved[0].pattern.to_string()
     };
     assert!(!keep(0), "nobody has asked");
@@ -347,7 +350,7 @@ fn a_repository_counts_by_being_there() {
     let compiled = Cell::new(0);
     let ask = |later: u64| {
         let now = SystemTime::now() + Duration::from_secs(later);
-        gate.index(folder.path(), "1", now, |_| {
+        gate.index(folder.path(), "1", now, &Sought::everything(), |_| {
             compiled.set(compiled.get() + 1);
             Compiled {
                 index: Index { version: "1".into(), ..Index::default() },

@@ -103,10 +103,10 @@ impl Files for Linked {
 fn a_link_grants_only_what_it_leads_to() {
     let situation = running("build", Enforcement::Strict, step(StepType::Agent, only(&["Edit(src/*)"])));
     let edit = |path: &str| ToolCall::read(Client::ClaudeCode, "Edit", &map(&[("file_path", text(path))]));
-    assert!(verdict(&situation, &edit("src/a"), &Linked).is_allowed());
-    assert!(is_denied(&verdict(&situation, &edit("src/link/passwd"), &Linked)));
-    assert!(is_denied(&verdict(&free(), &bash("./d production"), &Linked)));
-    assert!(is_denied(&verdict(&free(), &bash("sh d"), &Linked)));
+    assert!(judge_on(&situation, &edit("src/a"), &Linked).is_allowed());
+    assert!(is_denied(&judge_on(&situation, &edit("src/link/passwd"), &Linked)));
+    assert!(is_denied(&judge_on(&free(), &bash("./d production"), &Linked)));
+    assert!(is_denied(&judge_on(&free(), &bash("sh d"), &Linked)));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod open;
 mod properties;
 mod random;
 mod selves;
+mod shown;
 mod wrapping;
 
 use super::*;
@@ -88,7 +89,15 @@ fn bash(command: &str) -> ToolCall {
 }
 
 fn judge(situation: &Situation, call: &ToolCall) -> Verdict {
-    verdict(situation, call, &NoLinks)
+    judge_on(situation, call, &NoLinks)
+}
+
+/// Every verdict of these tests is given twice: over everything, and over what an index shows for the call.
+fn judge_on(situation: &Situation, call: &ToolCall, files: &dyn Files) -> Verdict {
+    let found = verdict(situation, call, files);
+    let by_index = verdict(&shown::shown(situation, call, files), call, files);
+    assert_eq!(by_index, found, "the index hides what counts: {call:#?}");
+    found
 }
 
 fn is_denied(verdict: &Verdict) -> bool {

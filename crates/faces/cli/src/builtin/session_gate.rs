@@ -8,7 +8,7 @@ use crate::Surroundings;
 use crate::gate::{self, gate, note_verdict, suggested};
 use crate::runs::SystemClock;
 use abide_core::model::{Arguments, ToolCall};
-use abide_core::policy::{self, Client, Situation, StopVerdict, Verdict};
+use abide_core::policy::{self, Client, Remembered, Situation, StopVerdict, Verdict};
 use abide_core::value::Value;
 use abide_engine::port::{Clock as _, Later};
 use abide_engine::turn::Gate as LoopGate;
@@ -151,7 +151,9 @@ impl Inner {
             Ok(Seated::Lost(why)) => return unknown(why),
             Err(error) => return unknown(error.to_string()),
         };
-        let mut situation = gate::situation(&self.surroundings, gate, &self.session, asked, seat, now());
+        let (asking, files) = ((Client::Other, asked), Remembered::new(&Disk));
+        let mut situation =
+            gate::situation(&self.surroundings, gate, &self.session, asking, seat, &files, now());
         situation.processes.push(std::process::id());
         situation
     }

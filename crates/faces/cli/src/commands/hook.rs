@@ -8,7 +8,7 @@ use crate::gate::{gate, narrowed, note_verdict, situation, suggested};
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
 use abide_core::event::VerdictAnswer;
-use abide_core::policy::{Client, Files, OwnTool};
+use abide_core::policy::{Client, Files, OwnTool, Remembered};
 use abide_gate::heard::Heard;
 use abide_gate::seats::{self, Seat, Seated};
 use abide_gate::tickets::{Ticket, canonical};
@@ -107,14 +107,15 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
     };
     let session = SessionId::new(client, asked.session.clone());
     let (bound, rules) = seat.map_or((None, None), |seat| (Some(seat.bound), seat.rules));
-    let situation = situation(surroundings, &gate, &session, &asked, bound, now);
+    let files = Remembered::new(&Disk);
+    let situation = situation(surroundings, &gate, &session, (client, &asked), bound, &files, now);
     if let Moment::Start { .. } = asked.moment {
         let heard = Heard { at: milliseconds(now), version: env!("CARGO_PKG_VERSION").to_owned() };
         // Only `abide doctor` asks for it.
         let _ = gate.hear(client, Path::new(&situation.place.root), &heard);
     }
-    let decision = decide(client, &asked, &situation, &Disk);
-    let mut decision = narrowed(decision, client, &asked, &situation, rules.as_ref(), &Disk);
+    let decision = decide(client, &asked, &situation, &files);
+    let mut decision = narrowed(decision, client, &asked, &situation, rules.as_ref(), &files);
     if decision.answer == Answer::Silence
         && let Some(text) = suggested(surroundings, &gate, &session, &asked, &situation, now)
     {

@@ -5,24 +5,30 @@ use crate::Surroundings;
 use crate::runs;
 use abide_catalog::{Configuration, Place};
 use abide_core::definition::Enforcement;
-use abide_core::policy::{self, Active, AgentRights, Guarded, Role, Seat, Session, Situation};
+use abide_core::policy::{
+    self, Active, AgentRights, Client, Guarded, Remembered, Role, Seat, Session, Situation, Sought, ToolCall,
+};
 use abide_gate::index::{Compiled, Index, Known};
 use abide_gate::sessions::Bound;
 use abide_gate::{Gate, SessionId};
-use abide_hooks::asked::Asked;
+use abide_hooks::asked::{Asked, Moment};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Which abide compiles.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns what a session is in now; `seat` is what abide started it for.
+/// Returns what a session is in now, as far as it counts for what is asked; `seat` is what abide started it for.
+///
+/// `files` must be the ones that the answer is worked out with, remembered: of what is reserved and guarded, only what could
+/// count is in it, and that depends on where links lead.
 pub(crate) fn situation(
     surroundings: &Surroundings,
     gate: &Gate,
     session: &SessionId,
-    asked: &Asked,
+    (client, asked): (Client, &Asked),
     seat: Option<Bound>,
+    files: &Remembered<'_>,
     now: SystemTime,
 ) -> Situation {
     let folder = asked.folder.as_deref().map_or(surroundings.folder.as_path(), Path::new);
@@ -40,10 +46,21 @@ pub(crate) fn situation(
         troubles.push(error.to_string());
         None
     });
-    let mut places = places(surroundings, gate, session, folder, bound.as_ref());
+    let places = places(surroundings, gate, session, folder, bound.as_ref());
+    let place = policy::Place {
+        root: places[0].root().display().to_string(),
+        cwd: folder.display().to_string(),
+        home: surroundings.variable("HOME"),
+    };
+    let sought = match &asked.moment {
+        Moment::BeforeTool(used) | Moment::AfterTool(used) | Moment::Permission(used) => {
+            Sought::by(&ToolCall::read(client, &used.tool, &used.arguments), &place, files)
+        }
+        _ => Sought::everything(),
+    };
     let mut indexes = Vec::new();
     for place in &places {
-        match index(surroundings, gate, place, now) {
+        match index(surroundings, gate, place, now, &sought) {
             Ok(index) => indexes.push(index),
             Err(error) => troubles.push(error),
         }
@@ -65,13 +82,8 @@ pub(crate) fn situation(
         (Some(_), _) => Seat::Child,
     };
     let processes = bound.iter().map(|bound| bound.driver.process).collect();
-    let root = places.swap_remove(0).root();
     Situation {
-        place: policy::Place {
-            root: root.display().to_string(),
-            cwd: folder.display().to_string(),
-            home: surroundings.variable("HOME"),
-        },
+        place,
         session: state(gate, session, (bound.as_ref(), worker), troubles),
         seat,
         agent,
@@ -113,8 +125,14 @@ pub(super) fn places(
     roots.into_iter().map(at).collect()
 }
 
-fn index(surroundings: &Surroundings, gate: &Gate, place: &Place, now: SystemTime) -> Result<Known, String> {
-    gate.index(&place.root(), VERSION, now, |before| compiled(surroundings, place, before))
+fn index(
+    surroundings: &Surroundings,
+    gate: &Gate,
+    place: &Place,
+    now: SystemTime,
+    sought: &Sought,
+) -> Result<Known, String> {
+    gate.index(&place.root(), VERSION, now, sought, |before| compiled(surroundings, place, before))
         .map_err(|error| error.to_string())
 }
 
@@ -135,7 +153,7 @@ pub(crate) fn rights_in(
     place: &Place,
     agent: Option<&str>,
 ) -> Result<AgentRights, String> {
-    Ok(index(surroundings, gate, place, SystemTime::now())?.rights(agent))
+    Ok(index(surroundings, gate, place, SystemTime::now(), &Sought::nothing())?.rights(agent))
 }
 
 /// Returns what holds every agent of a place: the calls that abilities reserve, the files that are guarded, and what the
@@ -150,7 +168,7 @@ pub(crate) fn held(
     place: &Place,
     agent: &str,
 ) -> Result<(Vec<policy::Reserved>, Vec<Guarded>, AgentRights), String> {
-    let index = index(surroundings, gate, place, SystemTime::now())?;
+    let index = index(surroundings, gate, place, SystemTime::now(), &Sought::everything())?;
     let rights = index.rights(Some(agent));
     let mut guarded = index.guarded;
     guarded.push(Guarded { path: gate.folder().display().to_string(), role: Role::State });

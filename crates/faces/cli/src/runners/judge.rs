@@ -4,7 +4,7 @@ use crate::Surroundings;
 use crate::commands::hook::Disk;
 use crate::gate::{narrowed, note_verdict, situation};
 use abide_core::definition::Enforcement;
-use abide_core::policy::Client;
+use abide_core::policy::{Client, Remembered};
 use abide_core::value::Value;
 use abide_gate::rules::Rules;
 use abide_gate::sessions::Bound;
@@ -44,10 +44,12 @@ impl SeatJudge {
             moment: Moment::BeforeTool(used),
         };
         let bound = Some(self.bound.clone());
-        let situation = situation(&self.surroundings, &self.gate, &self.session, &asked, bound, now);
-        let decision = decide(Client::Other, &asked, &situation, &Disk);
+        let files = Remembered::new(&Disk);
+        let asking = (Client::Other, &asked);
+        let situation = situation(&self.surroundings, &self.gate, &self.session, asking, bound, &files, now);
+        let decision = decide(Client::Other, &asked, &situation, &files);
         let Decision { answer, given, .. } =
-            narrowed(decision, Client::Other, &asked, &situation, self.rules.as_ref(), &Disk);
+            narrowed(decision, Client::Other, &asked, &situation, self.rules.as_ref(), &files);
         let note: Noted = Box::new(move |judge: &Self| {
             if let Some(given) = &given {
                 let at = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
