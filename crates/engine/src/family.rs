@@ -64,7 +64,7 @@ pub async fn family<S: Store>(store: &S, id: &RunId) -> Result<Vec<Member>, Load
 }
 
 /// Returns the instances that call another ability, each with its last attempt.
-fn calls(run: &Run) -> Vec<(StepKey, u32)> {
+pub(crate) fn calls(run: &Run) -> Vec<(StepKey, u32)> {
     let mut calls = Vec::new();
     for (step, state) in run.steps.iter().enumerate() {
         if !matches!(run.step(step).kind, StepKind::Workflow(_)) {

@@ -4,6 +4,7 @@ pub use crate::call::prepare_called;
 pub use crate::family::{Member, Open, family, open};
 pub use crate::go_on::{GoOnError, go_on};
 pub use crate::rerun::{Rerun, rerun, secrets_again};
+pub use crate::snapshot::page;
 
 use crate::driver::{Driver, summary};
 use crate::log::{LoadError, Loaded, load, pinned, stored};

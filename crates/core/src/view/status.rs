@@ -1,7 +1,7 @@
 //! How far a run is, step by step, for people.
 
 use crate::event::StepKey;
-use crate::run::{InstanceState, Run, StepStatus};
+use crate::run::{InstanceState, Run, RunStatus, StepStatus, Verdicts};
 
 /// One line about one step or one instance of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,34 @@ pub struct StepLine {
     pub note: Option<String>,
     /// How many attempts there have been.
     pub attempts: u32,
+}
+
+/// What there is to say about a run alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The ability that it is a run of.
+    pub ability: String,
+    /// How it is.
+    pub status: RunStatus,
+    /// Why it ends.
+    pub error: Option<String>,
+    /// What the gate answered in it.
+    pub verdicts: Verdicts,
+    /// Its steps.
+    pub lines: Vec<StepLine>,
+}
+
+impl Page {
+    /// Says it about a run.
+    pub fn of(run: &Run) -> Self {
+        Self {
+            ability: run.created.name.to_string(),
+            status: run.status(),
+            error: run.ending.as_ref().and_then(|(_, error)| error.clone()),
+            verdicts: run.verdicts,
+            lines: step_lines(run),
+        }
+    }
 }
 
 /// How a step is, as a sign.
@@ -40,6 +68,19 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Waiting,
+        Self::Running,
+        Self::Asking,
+        Self::Paused,
+        Self::Completed,
+        Self::Failed,
+        Self::Skipped,
+        Self::Cancelled,
+        Self::Lost,
+    ];
+
     /// Returns the sign, which makes sense without colour.
     pub fn sign(self) -> &'static str {
         match self {

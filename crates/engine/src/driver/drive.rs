@@ -122,11 +122,12 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
                 self.drive_children(|key| waiting.contains(key) && !begins(&events, key));
             }
             self.begin(&events);
-            // What has begun goes on meanwhile. Without a snapshot the run is read from its log: nothing is lost.
-            if self.loaded.tail.is_long() {
+            let status = self.loaded.run.status();
+            // What has begun goes on meanwhile. Without a snapshot the run is read from its log: nothing is lost. One that is
+            // over is looked at without its log.
+            if self.loaded.tail.is_long() || status.is_final() {
                 let _ = snapshot::keep(&*self.driver.store, &mut self.loaded).await;
             }
-            let status = self.loaded.run.status();
             if status.is_final() {
                 return Ok(status);
             }

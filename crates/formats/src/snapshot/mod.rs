@@ -4,8 +4,10 @@
 //! therefore read by the very version that wrote it and by no other, and needs no compatibility. Steps to which
 //! nothing has happened are left out.
 
+mod page;
 mod read;
 mod write;
 
+pub use page::{read_page, write_page};
 pub use read::read;
 pub use write::write;

@@ -7,8 +7,9 @@ use crate::session::Session;
 use crate::ui::table::Table;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
+use abide_core::event::RunId;
 use abide_core::run::{Run, Verdicts};
-use abide_core::view::status::step_lines;
+use abide_core::view::status::{Page, StepLine, step_lines};
 use abide_engine::port::{Clock as _, Store as _};
 use abide_engine::service::{self, Member, Open};
 use abide_http::view;
@@ -57,13 +58,32 @@ pub(crate) fn ago(millis: i64) -> String {
     }
 }
 
+/// What is known of the run that was asked about.
+enum Looked {
+    Page(RunId, Page),
+    Family(Vec<Member>),
+}
+
 pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> Result<Exit, Failure> {
     let Some(store) = runs::find_store(session)? else { return nothing(session) };
-    let family = runs::look_up(async {
+    let in_words = !session.json;
+    let looked = runs::look_up(async {
         let id = runs::find_run(&store, arguments.run.as_deref(), |_| true).await?;
         try_to_take_verdicts(session.surroundings, &store, &id).await;
-        service::family(&store, &id).await.map_err(|error| runs::load_failure(&error))
+        // Of a run that is over it was written down; a log that cannot be read says why itself.
+        if in_words && let Ok(Some(page)) = service::page(&store, &id).await {
+            return Ok(Looked::Page(id, page));
+        }
+        let family = service::family(&store, &id).await;
+        family.map(Looked::Family).map_err(|error| runs::load_failure(&error))
     })??;
+    let family = match looked {
+        Looked::Page(id, page) => {
+            session.print(&page_alone(&id, &page))?;
+            return Ok(Exit::Done);
+        }
+        Looked::Family(family) => family,
+    };
     // A family begins with the run itself.
     let Some(first) = family.first() else { return nothing(session) };
     if session.json {
@@ -74,18 +94,18 @@ pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> 
     Ok(Exit::Done)
 }
 
+/// Returns how a run stands that is over and calls no others, for people.
+fn page_alone(id: &RunId, page: &Page) -> String {
+    let mut text = page_head(id, page);
+    for line in &page.lines {
+        let _ = writeln!(text, "{}", step_line(line));
+    }
+    text
+}
+
 /// Returns how a run and those that it calls stand, for people.
 pub(crate) fn family_page(family: &[Member], first: &Member) -> String {
-    let run = &first.run;
-    let mut text =
-        format!("run      {}\nability  {}\nstatus   {}\n", run.id, run.created.name, run.status().word());
-    if let Some((_, Some(error))) = &run.ending {
-        let _ = writeln!(text, "error    {}", visible(error, true));
-    }
-    if let Some(verdicts) = verdicts(run.verdicts) {
-        let _ = writeln!(text, "gate     {verdicts}; `abide audit show {}` tells each", run.id);
-    }
-    text.push('\n');
+    let mut text = page_head(&first.run.id, &Page::of(&first.run));
     push_steps(&mut text, family, first, 0);
     for member in family {
         for open in member.open() {
@@ -100,6 +120,26 @@ pub(crate) fn family_page(family: &[Member], first: &Member) -> String {
         }
     }
     text
+}
+
+/// Returns what stands above the steps of a run.
+fn page_head(id: &RunId, page: &Page) -> String {
+    let mut text = format!("run      {id}\nability  {}\nstatus   {}\n", page.ability, page.status.word());
+    if let Some(error) = &page.error {
+        let _ = writeln!(text, "error    {}", visible(error, true));
+    }
+    if let Some(verdicts) = verdicts(page.verdicts) {
+        let _ = writeln!(text, "gate     {verdicts}; `abide audit show {id}` tells each");
+    }
+    text.push('\n');
+    text
+}
+
+/// Returns the line of a step.
+fn step_line(line: &StepLine) -> String {
+    let note = line.note.as_deref().map(|note| format!("  {}", visible(note, true))).unwrap_or_default();
+    let attempts = if line.attempts > 1 { format!(" (attempt {})", line.attempts) } else { String::new() };
+    format!("{} {}{attempts}{note}", line.mark.sign(), line.key)
 }
 
 /// Says how often the gate answered with something else than a plain yes.
@@ -118,12 +158,9 @@ fn verdicts(verdicts: Verdicts) -> Option<String> {
 fn push_steps(text: &mut String, family: &[Member], member: &Member, depth: usize) {
     let indent = "  ".repeat(depth);
     for line in step_lines(&member.run) {
-        let note = line.note.map(|note| format!("  {}", visible(&note, true))).unwrap_or_default();
-        let attempts =
-            if line.attempts > 1 { format!(" (attempt {})", line.attempts) } else { String::new() };
         let called = family.iter().find(|child| is_called_by(child, &member.run, &line.key));
         let child = called.map(|child| format!("  run {}", child.run.id)).unwrap_or_default();
-        let _ = writeln!(text, "{indent}{} {}{attempts}{note}{child}", line.mark.sign(), line.key);
+        let _ = writeln!(text, "{indent}{}{child}", step_line(&line));
         if let Some(child) = called {
             push_steps(text, family, child, depth + 1);
         }
