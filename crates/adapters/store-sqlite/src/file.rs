@@ -64,8 +64,8 @@ impl File {
         make(&self.path)
     }
 
-    /// Opens a connection that reads, bringing the file to the present version if it is not.
-    pub(crate) fn open(&self) -> Result<Connection, StoreError> {
+    /// Opens a connection that reads, bringing the file to the present version if it is not; returns the one that wrote then, too.
+    pub(crate) fn open(&self) -> Result<(Connection, Option<Connection>), StoreError> {
         // Twice: while another process moves its write-ahead log into the file, the file grows.
         if self.is_cut_off() && self.is_cut_off() {
             return Err(error::damaged(&self.place, "its end is missing"));
@@ -76,11 +76,12 @@ impl File {
         let version = schema::version(&reader, &self.place)?;
         drop(transaction);
         match version {
-            Version::Present => Ok(reader),
+            Version::Present => Ok((reader, None)),
             Version::Older(_) => {
                 drop(reader);
-                self.migrate()?;
-                self.reader().map_err(|error| of_read(&self.place, &error))
+                let writer = self.migrate()?;
+                let reader = self.reader().map_err(|error| of_read(&self.place, &error))?;
+                Ok((reader, Some(writer)))
             }
         }
     }
@@ -105,9 +106,10 @@ impl File {
         counts && !logged && u64::from(number(28)) * PAGE > length
     }
 
-    fn migrate(&self) -> Result<(), StoreError> {
+    fn migrate(&self) -> Result<Connection, StoreError> {
         let mut writer = self.writer().map_err(|error| of_write(&self.place, &error))?;
-        schema::migrate(&mut writer, &self.place, |connection| self.begin(connection))
+        schema::migrate(&mut writer, &self.place, |connection| self.begin(connection))?;
+        Ok(writer)
     }
 
     /// Opens a connection that only reads.

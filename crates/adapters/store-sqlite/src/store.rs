@@ -49,12 +49,12 @@ impl SqliteStore {
     }
 
     fn of(file: File) -> Result<Self, StoreError> {
-        let first = file.open()?;
+        let (first, writer) = file.open()?;
         let watch = Arc::new(Watch::default());
         let readers = Arc::new(Readers::new(file.clone(), first));
         Ok(Self {
             poller: Poller::new(file.clone(), watch.clone()),
-            writer: Writer::new(file.clone(), readers.clone(), watch),
+            writer: Writer::new(file.clone(), writer, readers.clone(), watch),
             readers,
             file,
         })

@@ -105,15 +105,22 @@ struct Thread {
 }
 
 impl Writer {
-    pub(crate) fn new(file: File, readers: Arc<Readers>, watch: Arc<Watch>) -> Self {
+    /// Takes a connection that has just made the file, if there is one: then the first change need not open another.
+    pub(crate) fn new(
+        file: File,
+        connection: Option<Connection>,
+        readers: Arc<Readers>,
+        watch: Arc<Watch>,
+    ) -> Self {
         let place = file.place.clone();
         let work = Work {
             file,
             readers: Arc::clone(&readers),
             watch,
-            connection: None,
+            // Whoever has just made the file has waited for its disk in place.
+            is_quick: connection.is_some(),
+            connection,
             durable: true,
-            is_quick: false,
         };
         Self { place, readers, work: Arc::new(Mutex::new(work)), thread: Mutex::new(None) }
     }
