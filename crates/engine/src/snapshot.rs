@@ -67,14 +67,11 @@ fn open(text: &str) -> Option<(&str, &str, &str)> {
 /// Returns what there is to say about a run that is over, if its newest snapshot says it; nothing is known of one that it
 /// does not say it of.
 pub async fn page<S: Store>(store: &S, id: &RunId) -> Result<Option<Page>, StoreError> {
-    let Some(head) = store.head(id.as_str()).await? else { return Ok(None) };
     let Ok(Some((seq, text))) = store.snapshot(id.as_str()).await else { return Ok(None) };
-    let Some((hash, page, _)) = open(&text).filter(|(_, page, _)| seq == head.seq && !page.is_empty()) else {
-        return Ok(None);
-    };
-    // The last event is what the page stands at, or somebody has been at the log: then it is read and says so.
-    let last = store.read(id.as_str(), seq..seq.saturating_add(1)).await?.pop();
-    let stands = last.is_some_and(|event| event.hash == hash);
+    let Some((hash, page, _)) = open(&text).filter(|(_, page, _)| !page.is_empty()) else { return Ok(None) };
+    // The page stands at the last event, or the run has gone on; if somebody has been at that event, the log says so.
+    let events = store.read(id.as_str(), seq..seq.saturating_add(2)).await?;
+    let stands = matches!(&events[..], [last] if last.hash == hash);
     Ok(stands.then(|| abide_formats::snapshot::read_page(page)).flatten())
 }
 

@@ -1,7 +1,9 @@
 //! Snapshots of runs: a long log is opened without its beginning, and nothing is believed that is not certain.
 #![expect(clippy::disallowed_methods, reason = "a run with real processes needs a folder with an ability")]
 
+use abide_core::event::NotedVerdict;
 use abide_core::run::{Run, RunStatus};
+use abide_core::view::status::Page;
 use abide_engine::driver::{Driver, Nobody};
 use abide_engine::port::{Holder, NewEvent, Store as _};
 use abide_engine::service::{self, Start};
@@ -103,7 +105,7 @@ fn a_snapshot_that_is_not_certain_is_not_used() {
             ("nothing", String::new()),
             ("no body", head.to_owned()),
             ("another version", good.replacen(version, " 0.0.0-other ", 1)),
-            ("another format", good.replacen("abide-snapshot/2", "abide-snapshot/3", 1)),
+            ("another format", good.replacen("abide-snapshot/3", "abide-snapshot/4", 1)),
             ("a changed body", good.replace("\"attempt\":", "\"attempt\":1")),
             ("a body cut short", good[..good.len() - 1].to_owned()),
             ("the body of another run", format!("{head}\n{}", other_run.split_once('\n').unwrap().1)),
@@ -115,6 +117,33 @@ fn a_snapshot_that_is_not_certain_is_not_used() {
             let loaded = load(&store, &play.run.id).await.unwrap();
             assert_eq!((loaded.seq, text(&loaded.run)), (seq, text(&play.run)), "{why}");
         }
+    });
+}
+
+#[test]
+fn a_run_that_goes_on_or_was_tampered_with_has_no_page() {
+    block_on(async {
+        let store = MemoryStore::new(ManualClock::at(0));
+        let mut play = stubborn(20);
+        append(&store, &play, 0).await;
+        let mut loaded = load(&store, &play.run.id).await.unwrap();
+        snapshot::keep(&store, &mut loaded).await.unwrap();
+        assert_eq!(service::page(&store, &play.run.id).await.unwrap(), None, "it goes on");
+        let done = play.log.len();
+        play.happen(&Fail("flaky", 1)).unwrap();
+        play.happen(&Answer("flaky", "stop", "ada")).unwrap();
+        append(&store, &play, done).await;
+        assert_eq!(service::page(&store, &play.run.id).await.unwrap(), None, "it has gone on since");
+        let mut loaded = load(&store, &play.run.id).await.unwrap();
+        assert!(loaded.run.is_finished());
+        snapshot::keep(&store, &mut loaded).await.unwrap();
+        assert_eq!(service::page(&store, &play.run.id).await.unwrap(), Some(Page::of(&play.run)));
+        let (seq, good) = store.snapshot("run-1").await.unwrap().unwrap();
+        store.save_snapshot("run-1", seq, good.replacen('✗', "✓", 1)).await.unwrap();
+        assert_eq!(service::page(&store, &play.run.id).await.unwrap(), None, "a changed page");
+        store.save_snapshot("run-1", seq, good).await.unwrap();
+        store.tamper(&Tampering::Edit { stream: "run-1", seq, data: "{}" });
+        assert!(service::page(&store, &play.run.id).await.is_err(), "the last event is not what it was");
     });
 }
 
@@ -156,8 +185,15 @@ fn a_driver_keeps_snapshots_and_the_next_one_goes_on_from_them() {
 
         let (seq, _) = store.snapshot(id.as_str()).await.unwrap().expect("one was kept");
         let whole = load_whole(&*store, &id).await.unwrap();
-        assert!((128..whole.seq).contains(&seq), "{seq} of {}", whole.seq);
+        assert_eq!(seq, whole.seq, "the last is of the end");
         let loaded = load(&*store, &id).await.unwrap();
         assert_eq!((loaded.seq, text(&loaded.run)), (whole.seq, text(&whole.run)));
+
+        // How it ended is said without its log and its ability, as long as nothing came after it.
+        assert_eq!(service::page(&*store, &id).await.unwrap(), Some(Page::of(&whole.run)));
+        let noted = vec![(1, NotedVerdict::Lost("it was cut short".to_owned()))];
+        let verdicts = service::take_verdicts(&*store, &id, noted).await.unwrap().verdicts;
+        assert_eq!(verdicts.lost, 1);
+        assert_eq!(service::page(&*store, &id).await.unwrap(), None, "it has gone on");
     });
 }
