@@ -208,6 +208,12 @@ proptest! {
         }
     }
 
+}
+
+proptest! {
+    // Each is every form of arguments, in every client and session.
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
     #[test]
     fn what_an_index_shows_for_other_tools_is_enough(
         name in prop::sample::select(&["Read", "Write", "Edit", "apply_patch", "mcp__prod__x", "mcp__x__y", "x", "WebFetch", "batch"][..]),
