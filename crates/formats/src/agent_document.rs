@@ -97,7 +97,7 @@ fn take(reader: &mut Reader<'_>, agent: &mut AgentDocument, key: &Node<'_>, valu
                 key.span,
                 format!("`{other}` is nothing that a server keeps about an agent"),
             );
-            reader.report(match nearest(other, KEYS.into_iter()) {
+            reader.report(match nearest(other, KEYS) {
                 Some(meant) => problem.help(format!("did you mean `{meant}`?")),
                 None => problem.help(format!("these are: {}", KEYS.join(", "))),
             });

@@ -23,8 +23,12 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
             let by = runs::user(session);
             let minted = mint(name, &scopes, &by, SystemClock.now().0, abide_http::random())
                 .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-            let note =
-                note(&by, "createKey", &minted.key.id, json!({ "name": name, "scopes": scopes_of(&scopes) }));
+            let note = note(
+                &by,
+                "createKey",
+                &minted.key.id,
+                &json!({ "name": name, "scopes": scopes_of(&scopes) }),
+            );
             with_keys(session, database, Some(note), async |keys| keys.add(minted.key.clone()).await)?;
             if session.json {
                 let mut made = to_json(&minted.key);
@@ -49,7 +53,7 @@ pub(crate) fn key(session: &mut Session<'_>, arguments: &KeyArguments) -> Result
         }
         KeyCommand::Revoke { id, database } => {
             let at = SystemClock.now().0;
-            let note = note(&runs::user(session), "revokeKey", id, json!({}));
+            let note = note(&runs::user(session), "revokeKey", id, &json!({}));
             let key = with_keys(session, database, Some(note), async |keys| keys.revoke(id, at).await)?;
             if session.json {
                 session.print_json(&to_json(&key))?;
@@ -82,7 +86,7 @@ fn with_keys<T>(
 }
 
 /// Says what a user of this machine does.
-fn note(by: &str, action: &str, subject: &str, detail: Value) -> NewNote {
+fn note(by: &str, action: &str, subject: &str, detail: &Value) -> NewNote {
     let (by, action, subject) = (by.to_owned(), action.to_owned(), subject.to_owned());
     NewNote { at: SystemClock.now().0, by, action, subject, request: None, detail: detail.to_string() }
 }

@@ -9,6 +9,9 @@ use abide_store_postgres::PgStore;
 use abide_store_sqlite::{SqliteRegistry, SqliteStore};
 use std::sync::Arc;
 
+/// The keys of a server, and where changes of them are noted.
+pub(crate) type AuditedKeys = (Arc<dyn Keys>, Arc<dyn Audit>);
+
 /// Where a server keeps what it keeps.
 pub(crate) struct Stores {
     /// The log of runs.
@@ -63,10 +66,7 @@ impl Stores {
     }
 
     /// Opens only the keys, and where changes of them are noted.
-    pub(crate) fn keys(
-        session: &Session<'_>,
-        database: Option<&str>,
-    ) -> Result<(Arc<dyn Keys>, Arc<dyn Audit>), Failure> {
+    pub(crate) fn keys(session: &Session<'_>, database: Option<&str>) -> Result<AuditedKeys, Failure> {
         if database.is_some() || session.surroundings.variable("ABIDE_DATABASE").is_some() {
             return Self::open(session, database).map(|stores| (stores.keys, stores.audit));
         }
