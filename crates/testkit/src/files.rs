@@ -5,7 +5,9 @@
 
 use abide_core::capability::FilePath;
 use abide_core::event::Timestamp;
-use abide_engine::port::{FileInfo, FilesError, NewFile, Quota, SessionFiles, SessionId, Written};
+use abide_engine::port::{
+    Condition, FileInfo, FilesError, NewFile, Quota, SessionFiles, SessionId, Transfer, Written,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -145,6 +147,83 @@ pub async fn what_is_readonly_stays(files: &impl SessionFiles) {
     assert_eq!(files.read(&s, &path("/in/given")).await, Ok(b"as it is".to_vec()));
 }
 
+/// A write that expects something happens only if that is so.
+pub async fn a_write_may_expect_what_is_there(files: &impl SessionFiles) {
+    let s = session("s");
+    let write = async |content: &str, condition| {
+        files.write_when(&s, new("/f", content.as_bytes()), Quota::default(), condition).await
+    };
+    let seen = async || {
+        let found = files.stat(&s, &path("/f")).await.unwrap().expect("it is there");
+        Condition::Unchanged { updated_at: found.updated_at, size_bytes: found.size_bytes }
+    };
+    let changed = Err(FilesError::Changed(path("/f")));
+    let nothing = Condition::Unchanged { updated_at: Timestamp(0), size_bytes: 0 };
+    assert_eq!(write("x", nothing).await, changed);
+    assert_eq!(write("one", Condition::Missing).await, Ok(Written::Created));
+    assert_eq!(write("two", Condition::Missing).await, changed);
+    let first = seen().await;
+    assert_eq!(write("two", first).await, Ok(Written::Replaced));
+    assert_eq!(write("too late", first).await, changed);
+    assert_eq!(files.read(&s, &path("/f")).await, Ok(b"two".to_vec()));
+    assert_eq!(write("three", seen().await).await, Ok(Written::Replaced));
+}
+
+/// A move or a copy takes all of a folder, to where nothing is, or does nothing.
+pub async fn a_transfer_takes_all_or_nothing(files: &impl SessionFiles) {
+    let s = session("s");
+    let go = async |from: &str, to: &str, keep: bool| {
+        let transfer = Transfer { from: path(from), to: path(to), keep };
+        files.transfer(&s, transfer, Quota { total_bytes: 40, entries: 12, ..Quota::default() }).await
+    };
+    for at in ["/d/e/f", "/d/g", "/d.txt", "/x"] {
+        put(files, at, at).await.unwrap();
+    }
+    assert_eq!(go("/d", "/new/place", false).await, Ok(4));
+    assert_eq!(everything(files).await, ["/d.txt", "/new/place/e/f", "/new/place/g", "/x"]);
+    assert_eq!(names(&files.list(&s, &path("/new/place")).await.unwrap()), ["/new/place/e/", "/new/place/g"]);
+    assert_eq!(files.read(&s, &path("/new/place/e/f")).await, Ok(b"/d/e/f".to_vec()));
+    assert_eq!(files.stat(&s, &path("/d")).await, Ok(None));
+    assert_eq!(go("/new/place/g", "/h", true).await, Ok(1));
+    assert_eq!(files.read(&s, &path("/h")).await, Ok(b"/d/g".to_vec()));
+    let before = everything(files).await;
+    for (from, to, error) in [
+        ("/none", "/n", FilesError::Missing(path("/none"))),
+        ("/h", "/x", FilesError::Exists(path("/x"))),
+        ("/h", "/h", FilesError::Exists(path("/h"))),
+        ("/new", "/new/place/in", FilesError::Exists(path("/new/place/in"))),
+        ("/h", "/x/y", FilesError::NotDirectory(path("/x"))),
+        ("/", "/r", FilesError::Root),
+        ("/h", "/", FilesError::Root),
+    ] {
+        for keep in [true, false] {
+            assert_eq!(go(from, to, keep).await, Err(error.clone()), "{from} {to}");
+        }
+    }
+    assert!(matches!(go("/new", "/again", true).await, Err(FilesError::Full(_))), "a copy takes room");
+    let given = NewFile { readonly: true, ..new("/given", b"r") };
+    files.write(&s, given, Quota::default()).await.unwrap();
+    assert_eq!(go("/given", "/taken", false).await, Err(FilesError::Readonly(path("/given"))));
+    assert_eq!(go("/given", "/copy", true).await, Ok(1));
+    assert!(!files.stat(&s, &path("/copy")).await.unwrap().expect("it is there").is_readonly);
+    let mut after = before;
+    after.extend(["/copy".to_owned(), "/given".to_owned()]);
+    after.sort();
+    assert_eq!(everything(files).await, after, "what was refused has changed nothing");
+}
+
+/// What is forgotten is gone, whatever it is, and nobody else's with it.
+pub async fn what_is_forgotten_is_gone(files: &impl SessionFiles) {
+    let (s, other) = (session("s"), session("t"));
+    let given = NewFile { readonly: true, ..new("/in/given", b"as it is") };
+    files.write(&s, given.clone(), Quota::default()).await.unwrap();
+    files.write(&other, given, Quota::default()).await.unwrap();
+    assert_eq!(files.forget(&s).await, Ok(()));
+    assert_eq!(files.list(&s, &path("/")).await, Ok(vec![]));
+    assert_eq!(names(&files.files(&other).await.unwrap()), ["/in/given"]);
+    assert_eq!(files.forget(&s).await, Ok(()), "there is nothing to forget");
+}
+
 /// A quota holds for files, bytes and entries, counts what is replaced, and leaves nothing half written.
 pub async fn a_quota_holds(files: &impl SessionFiles) {
     let s = session("s");
@@ -199,6 +278,9 @@ macro_rules! files_contract {
             deleting_takes_all_of_a_folder_or_nothing
             what_is_readonly_stays
             a_quota_holds
+            what_is_forgotten_is_gone
+            a_write_may_expect_what_is_there
+            a_transfer_takes_all_or_nothing
         );
 
         #[test]

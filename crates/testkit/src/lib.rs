@@ -16,6 +16,7 @@ pub mod model;
 pub mod play;
 pub mod reading;
 pub mod runner;
+pub mod sessions;
 pub mod simulation;
 pub mod starts;
 pub mod store;

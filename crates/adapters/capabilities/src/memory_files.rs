@@ -3,7 +3,9 @@
 use crate::Now;
 use abide_core::capability::FilePath;
 use abide_core::event::Timestamp;
-use abide_engine::port::{FileInfo, FilesError, Later, NewFile, Quota, SessionFiles, SessionId, Written};
+use abide_engine::port::{
+    Condition, Ends, FileInfo, FilesError, Later, NewFile, Quota, SessionFiles, SessionId, Transfer, Written,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -75,10 +77,22 @@ impl SessionFiles for MemoryFiles {
         }))
     }
 
-    fn write(&self, session: &SessionId, file: NewFile, quota: Quota) -> Later<Result<Written, FilesError>> {
+    fn write_when(
+        &self,
+        session: &SessionId,
+        file: NewFile,
+        quota: Quota,
+        condition: Condition,
+    ) -> Later<Result<Written, FilesError>> {
         let now = (self.now)();
         let mut sessions = self.lock();
-        later(write(sessions.entry(session.clone()).or_default(), file, quota, now))
+        later(write(sessions.entry(session.clone()).or_default(), file, (quota, condition), now))
+    }
+
+    fn transfer(&self, session: &SessionId, asked: Transfer, quota: Quota) -> Later<Result<u64, FilesError>> {
+        let now = (self.now)();
+        let mut sessions = self.lock();
+        later(transfer(sessions.entry(session.clone()).or_default(), &asked, quota, now))
     }
 
     fn list(&self, session: &SessionId, path: &FilePath) -> Later<Result<Vec<FileInfo>, FilesError>> {
@@ -100,9 +114,7 @@ impl SessionFiles for MemoryFiles {
 
     fn stat(&self, session: &SessionId, path: &FilePath) -> Later<Result<Option<FileInfo>, FilesError>> {
         if path.is_root() {
-            let zero = Timestamp(0);
-            let root = Entry { bytes: None, readonly: false, created_at: zero, updated_at: zero };
-            return later(Ok(Some(root.info(path))));
+            return later(Ok(Some(FileInfo::root())));
         }
         later(Ok(self.look(session, |tree| tree.get(path).map(|entry| entry.info(path)))))
     }
@@ -119,6 +131,11 @@ impl SessionFiles for MemoryFiles {
             Some(tree) => delete(tree, path, recursive),
         })
     }
+
+    fn forget(&self, session: &SessionId) -> Later<Result<(), FilesError>> {
+        self.lock().remove(session);
+        later(Ok(()))
+    }
 }
 
 fn folder(tree: &Tree, path: &FilePath) -> Result<(), FilesError> {
@@ -130,7 +147,12 @@ fn folder(tree: &Tree, path: &FilePath) -> Result<(), FilesError> {
     }
 }
 
-fn write(tree: &mut Tree, file: NewFile, quota: Quota, now: Timestamp) -> Result<Written, FilesError> {
+fn write(
+    tree: &mut Tree,
+    file: NewFile,
+    (quota, condition): (Quota, Condition),
+    now: Timestamp,
+) -> Result<Written, FilesError> {
     if file.path.is_root() {
         return Err(FilesError::Root);
     }
@@ -140,6 +162,8 @@ fn write(tree: &mut Tree, file: NewFile, quota: Quota, now: Timestamp) -> Result
         Some(Entry { readonly: true, .. }) => return Err(FilesError::Readonly(file.path)),
         _ => {}
     }
+    condition.holds(&file.path, before.map(|entry| entry.info(&file.path)).as_ref())?;
+    let now = before.map_or(now, |entry| now.max(Timestamp(entry.updated_at.0 + 1)));
     let mut new_folders = Vec::new();
     for above in file.path.ancestors().into_iter().skip(1) {
         match tree.get(&above) {
@@ -159,6 +183,32 @@ fn write(tree: &mut Tree, file: NewFile, quota: Quota, now: Timestamp) -> Result
     let entry = Entry { bytes: Some(file.bytes), readonly: file.readonly, created_at, updated_at: now };
     tree.insert(file.path, entry);
     Ok(written)
+}
+
+fn transfer(tree: &mut Tree, asked: &Transfer, quota: Quota, now: Timestamp) -> Result<u64, FilesError> {
+    let of = |path: &FilePath| tree.get(path).map(|entry| entry.info(path));
+    let moved = tree.iter().filter(|(at, _)| **at == asked.from || at.is_below(&asked.from));
+    let moved: Vec<FileInfo> = moved.map(|(at, entry)| entry.info(at)).collect();
+    let above = asked.to.ancestors().into_iter().skip(1);
+    let above: Vec<(FilePath, Option<FileInfo>)> = above.map(|path| (path.clone(), of(&path))).collect();
+    let (there, used) = (of(&asked.to), tree.values().map(size).sum());
+    let entries = tree.len() as u64;
+    let ends = Ends { moved: &moved, there: there.as_ref(), above: &above, used, entries };
+    let steps = asked.steps(&ends, quota)?;
+    for path in steps.folders {
+        tree.insert(path, Entry { bytes: None, readonly: false, created_at: now, updated_at: now });
+    }
+    let count = steps.paths.len() as u64;
+    for (old, new) in steps.paths {
+        let entry = if asked.keep {
+            let copied = tree.get(&old).cloned();
+            copied.map(|entry| Entry { readonly: false, created_at: now, updated_at: now, ..entry })
+        } else {
+            tree.remove(&old).map(|entry| Entry { updated_at: entry.updated_at.max(now), ..entry })
+        };
+        tree.extend(entry.map(|entry| (new, entry)));
+    }
+    Ok(count)
 }
 
 fn delete(tree: &mut Tree, path: &FilePath, recursive: bool) -> Result<u64, FilesError> {

@@ -53,6 +53,8 @@ async fn end(connection: &mut PgConnection, stream: &str) -> Result<Option<End>,
 
 /// What is asked of [`append`].
 pub(crate) struct Append<'a> {
+    /// What its stream is: that of a run, or of a session.
+    pub(crate) family: &'static str,
     pub(crate) stream: &'a str,
     pub(crate) expected: u64,
     pub(crate) lease: Option<&'a Lease>,
@@ -76,7 +78,7 @@ pub(crate) async fn append(
     now: i64,
     asked: &Append<'_>,
 ) -> Result<Appended, Stop> {
-    let Append { stream, expected, lease, events, summary } = *asked;
+    let Append { family, stream, expected, lease, events, summary } = *asked;
     if let Some(lease) = lease {
         leases::check(&mut *connection, stream, lease).await?;
     }
@@ -118,7 +120,7 @@ pub(crate) async fn append(
         Err(error) => return Err(error.into()),
     }
     sqlx::query(
-        "INSERT INTO streams (stream, seq, hash, created_at, changed_at, summary) VALUES ($1, $2, $3, $4, $4, $5)
+        "INSERT INTO streams (stream, seq, hash, created_at, changed_at, summary, family) VALUES ($1, $2, $3, $4, $4, $5, $6)
          ON CONFLICT (stream) DO UPDATE SET seq = $2, hash = $3, changed_at = $4, summary = $5",
     )
     .bind(stream)
@@ -126,6 +128,7 @@ pub(crate) async fn append(
     .bind(&last.hash)
     .bind(at)
     .bind(summary.as_bytes())
+    .bind(family)
     .execute(&mut *connection)
     .await?;
     tell(connection, stream).await?;
@@ -149,7 +152,12 @@ async fn tell(connection: &mut PgConnection, stream: &str) -> Result<(), Stop> {
 }
 
 /// Reads events and checks that they are what was appended.
-pub(crate) async fn read(pool: &PgPool, stream: &str, asked: Range<u64>) -> Result<Vec<Stored>, Stop> {
+pub(crate) async fn read(
+    pool: &PgPool,
+    family: &str,
+    stream: &str,
+    asked: Range<u64>,
+) -> Result<Vec<Stored>, Stop> {
     let start = asked.start.max(1);
     // One statement is one moment: the head, the event before, and the events fit together.
     let rows = sqlx::query(
@@ -157,11 +165,12 @@ pub(crate) async fn read(pool: &PgPool, stream: &str, asked: Range<u64>) -> Resu
                 e.seq, e.at, e.kind, e.data, e.prev_hash, e.hash
          FROM streams s
          LEFT JOIN events e ON e.stream = s.stream AND e.seq >= $2 AND e.seq < $3 AND e.seq <= s.seq
-         WHERE s.stream = $1 ORDER BY e.seq",
+         WHERE s.stream = $1 AND s.family = $4 ORDER BY e.seq",
     )
     .bind(stream)
     .bind(signed(start))
     .bind(signed(asked.end))
+    .bind(family)
     .fetch_all(pool)
     .await?;
     let Some(first) = rows.first() else { return Err(unknown(stream)) };
@@ -210,12 +219,10 @@ fn stream_head(row: &PgRow) -> Result<StreamHead, Stop> {
     })
 }
 
-pub(crate) async fn head(pool: &PgPool, stream: &str) -> Result<Option<StreamHead>, Stop> {
-    let row =
-        sqlx::query("SELECT stream, seq, created_at, changed_at, summary FROM streams WHERE stream = $1")
-            .bind(stream)
-            .fetch_optional(pool)
-            .await?;
+pub(crate) async fn head(pool: &PgPool, family: &str, stream: &str) -> Result<Option<StreamHead>, Stop> {
+    let sql =
+        "SELECT stream, seq, created_at, changed_at, summary FROM streams WHERE stream = $1 AND family = $2";
+    let row = sqlx::query(sql).bind(stream).bind(family).fetch_optional(pool).await?;
     row.as_ref().map(stream_head).transpose()
 }
 
@@ -236,24 +243,27 @@ pub(crate) async fn length<'a>(
 
 pub(crate) async fn heads(
     pool: &PgPool,
+    family: &str,
     after: Option<&HeadPlace>,
     most: usize,
 ) -> Result<Vec<StreamHead>, Stop> {
     let rows = sqlx::query(
         "SELECT stream, seq, created_at, changed_at, summary FROM streams
-         WHERE (changed_at, stream) < (coalesce($2::bigint, 9223372036854775807), coalesce($3, '') COLLATE \"C\")
+         WHERE family = $4 AND (changed_at, stream) < (coalesce($2::bigint, 9223372036854775807), coalesce($3, '') COLLATE \"C\")
          ORDER BY changed_at DESC, stream DESC LIMIT $1",
     )
     .bind(i64::try_from(most).unwrap_or(i64::MAX))
     .bind(after.map(|place| place.changed_at))
     .bind(after.map(|place| place.stream.as_str()))
+    .bind(family)
     .fetch_all(pool)
     .await?;
     rows.iter().map(stream_head).collect()
 }
 
-pub(crate) async fn extent(pool: &PgPool) -> Result<Extent, Stop> {
-    let row = sqlx::query("SELECT count(*), min(changed_at) FROM streams").fetch_one(pool).await?;
+pub(crate) async fn extent(pool: &PgPool, family: &str) -> Result<Extent, Stop> {
+    let row = sqlx::query("SELECT count(*), min(changed_at) FROM streams WHERE family = $1");
+    let row = row.bind(family).fetch_one(pool).await?;
     Ok(Extent { streams: unsigned(row.try_get(0)?), oldest: row.try_get(1)? })
 }
 

@@ -8,11 +8,14 @@ use sqlx::postgres::PgListener;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+use tokio::sync::futures::OwnedNotified;
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 
 /// What changes are told on.
 pub(crate) const CHANNEL: &str = "abide_streams";
+/// What the news of a session's messages are told by, before its id: no stream is called so.
+pub(crate) const MESSAGES: &str = "messages/";
 /// How long nobody looks when nothing is heard: a belt beside the braces.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a new connection is waited for before the next try.
@@ -48,18 +51,26 @@ impl Listening {
         Self { followed, heard, task }
     }
 
+    /// Returns what wakes who follows a name.
+    fn woken(&self, stream: &str) -> Arc<Notify> {
+        let mut followed = lock(&self.followed);
+        let known = followed.get(stream).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            followed.retain(|_, woken| woken.strong_count() > 0);
+            let woken = Arc::new(Notify::new());
+            followed.insert(name(stream).to_owned(), Arc::downgrade(&woken));
+            woken
+        })
+    }
+
+    /// Returns what is done as soon as a name is told, from now on or when a connection listens again.
+    pub(crate) fn hear(&self, name: &str) -> OwnedNotified {
+        self.woken(name).notified_owned()
+    }
+
     /// Returns what wakes who follows a stream; changes from now on are heard, if a connection can be made soon.
     pub(crate) async fn follow(&self, stream: &str) -> Arc<Notify> {
-        let woken = {
-            let mut followed = lock(&self.followed);
-            let known = followed.get(stream).and_then(Weak::upgrade);
-            known.unwrap_or_else(|| {
-                followed.retain(|_, woken| woken.strong_count() > 0);
-                let woken = Arc::new(Notify::new());
-                followed.insert(name(stream).to_owned(), Arc::downgrade(&woken));
-                woken
-            })
-        };
+        let woken = self.woken(stream);
         let mut heard = self.heard.clone();
         let _ = tokio::time::timeout(AGAIN, heard.wait_for(|heard| *heard)).await;
         woken

@@ -128,6 +128,58 @@ CREATE INDEX idx_agent_capabilities_agent_id ON agent_capabilities(agent_id);
 CREATE INDEX idx_agent_capabilities_position ON agent_capabilities(agent_id, position);
 ",
     crate::audit::TABLE,
+    r#"
+CREATE TABLE sessions (
+    id         text   COLLATE "C" PRIMARY KEY,
+    agent      text   COLLATE "C" NOT NULL,
+    title      text,
+    owner      text   COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    messages   bigint NOT NULL DEFAULT 0,
+    is_removed boolean NOT NULL DEFAULT false
+);
+CREATE INDEX sessions_by_agent ON sessions (agent, id);
+CREATE INDEX sessions_removed ON sessions (id) WHERE is_removed;
+
+CREATE TABLE session_messages (
+    id           text   COLLATE "C" PRIMARY KEY,
+    session      text   COLLATE "C" NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    number       bigint NOT NULL,
+    text         bytea  NOT NULL,
+    owner        text   COLLATE "C" NOT NULL,
+    when_busy    text   NOT NULL,
+    once         text   COLLATE "C",
+    cancelled_by text,
+    created_at   bigint NOT NULL,
+    status       text,
+    answer       bytea,
+    error        bytea,
+    ended_at     bigint,
+    UNIQUE (session, number),
+    UNIQUE (session, owner, once)
+);
+CREATE INDEX session_messages_open ON session_messages (session, number) WHERE status IS NULL;
+
+-- The logs of sessions are beside those of runs, and listed apart from them.
+ALTER TABLE streams ADD COLUMN family text COLLATE "C" NOT NULL DEFAULT 'runs';
+DROP INDEX streams_by_change;
+CREATE INDEX streams_by_change ON streams (family, changed_at, stream);
+
+-- `folder` is the path of the folder that an entry is in, so that a list is one range of an index. The root has no row.
+CREATE TABLE session_files (
+    session    text   COLLATE "C" NOT NULL,
+    path       text   COLLATE "C" NOT NULL,
+    folder     text   COLLATE "C" NOT NULL,
+    size       bigint NOT NULL,
+    readonly   boolean NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    bytes      bytea,
+    PRIMARY KEY (session, path)
+);
+CREATE INDEX session_files_by_folder ON session_files (session, folder, path);
+"#,
 ];
 
 /// Brings a database to the present version, in one transaction; another server may have been faster.

@@ -67,8 +67,14 @@ pub struct PgStore {
     /// The database, without what opens it.
     place: String,
     settings: Settings,
-    listening: OnceLock<Listening>,
+    listening: Arc<OnceLock<Listening>>,
+    /// What its streams are: runs, or sessions.
+    family: &'static str,
 }
+
+/// The streams of runs, and those of sessions, which are listed and counted apart.
+const RUNS: &str = "runs";
+const SESSIONS: &str = "sessions";
 
 /// The connections, and whether the tables are there.
 pub(crate) struct Pool {
@@ -123,7 +129,29 @@ impl PgStore {
             })
             .connect_lazy_with(options);
         let pool = Arc::new(Pool { connections: pool, place: place.clone(), migrated: OnceCell::new() });
-        Ok(Self { pool, place, settings, listening: OnceLock::new() })
+        Ok(Self { pool, place, settings, listening: Arc::default(), family: RUNS })
+    }
+
+    /// Returns the logs of sessions in the same database; they share the connections.
+    #[must_use]
+    pub fn sessions(&self) -> Self {
+        Self {
+            pool: Arc::clone(&self.pool),
+            place: self.place.clone(),
+            settings: self.settings.clone(),
+            listening: Arc::clone(&self.listening),
+            family: SESSIONS,
+        }
+    }
+
+    /// Tells the time, in milliseconds since 1970.
+    pub(crate) fn now(&self) -> i64 {
+        (self.settings.clock)()
+    }
+
+    /// Returns what hears of changes; it begins when it is first needed.
+    pub(crate) fn listening(&self) -> &Listening {
+        self.listening.get_or_init(|| Listening::start(self.pool.connections.clone()))
     }
 
     /// Returns which database it is, without what opens it.
@@ -196,7 +224,14 @@ impl Store for PgStore {
         let outage = Outage::of(if lease.is_some() { self.settings.outage } else { self.settings.patience });
         loop {
             let now = (self.settings.clock)();
-            let asked = events::Append { stream, expected, lease, events: &events, summary: &summary };
+            let asked = events::Append {
+                family: self.family,
+                stream,
+                expected,
+                lease,
+                events: &events,
+                summary: &summary,
+            };
             let (written, error) = match self.try_append(now, &asked).await {
                 (_, Ok(appended)) => return Ok(appended),
                 (written, Err(error)) => (written, error),
@@ -219,9 +254,11 @@ impl Store for PgStore {
         let mut start = positions.start.max(1);
         loop {
             let end = positions.end.min(start.saturating_add(EVENTS_AT_ONCE));
-            let some = match events::read(pool, stream, start..end).await {
+            let some = match events::read(pool, self.family, stream, start..end).await {
                 // A connection that broke says nothing about the database: the next one waits until it is back.
-                Err(stop) if stop.is_of_connection() => events::read(pool, stream, start..end).await,
+                Err(stop) if stop.is_of_connection() => {
+                    events::read(pool, self.family, stream, start..end).await
+                }
                 read => read,
             };
             let some = some.map_err(|stop| stop.of_read(&self.place))?;
@@ -235,15 +272,17 @@ impl Store for PgStore {
     }
 
     async fn head(&self, stream: &str) -> Result<Option<StreamHead>, StoreError> {
-        events::head(self.ready().await?, stream).await.map_err(|stop| stop.of_read(&self.place))
+        events::head(self.ready().await?, self.family, stream).await.map_err(|stop| stop.of_read(&self.place))
     }
 
     async fn heads(&self, after: Option<&HeadPlace>, most: usize) -> Result<Vec<StreamHead>, StoreError> {
-        events::heads(self.ready().await?, after, most).await.map_err(|stop| stop.of_read(&self.place))
+        events::heads(self.ready().await?, self.family, after, most)
+            .await
+            .map_err(|stop| stop.of_read(&self.place))
     }
 
     async fn extent(&self) -> Result<Extent, StoreError> {
-        events::extent(self.ready().await?).await.map_err(|stop| stop.of_read(&self.place))
+        events::extent(self.ready().await?, self.family).await.map_err(|stop| stop.of_read(&self.place))
     }
 
     async fn forget(&self, stream: &str) -> Result<(), StoreError> {
@@ -334,8 +373,7 @@ impl Store for PgStore {
 
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {
         let pool = self.ready().await?;
-        let listening = self.listening.get_or_init(|| Listening::start(pool.clone()));
-        let woken = listening.follow(stream).await;
+        let woken = self.listening().follow(stream).await;
         loop {
             let mut next = std::pin::pin!(woken.notified());
             // What happens between the look and the waiting is heard.

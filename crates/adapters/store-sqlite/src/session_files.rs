@@ -8,7 +8,8 @@ use crate::file::{Clock, make};
 use abide_core::capability::FilePath;
 use abide_core::event::Timestamp;
 use abide_engine::port::{
-    FileInfo, FilesError, Later, NewFile, Quota, SessionFiles, SessionId, StoreError, Written,
+    Condition, Ends, FileInfo, FilesError, Later, NewFile, Quota, SessionFiles, SessionId, StoreError,
+    Transfer, Written,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use std::path::Path;
@@ -53,14 +54,6 @@ impl SqliteSessionFiles {
         }
         let reason = "it is not a file of sessions that this abide knows".to_owned();
         Err(StoreError::Unreadable { place, reason })
-    }
-
-    /// Forgets the files of a session.
-    pub fn forget(&self, session: &SessionId) -> Result<(), StoreError> {
-        let connection = self.lock();
-        let gone = connection.execute("DELETE FROM session_files WHERE session = ?1", [session.as_str()]);
-        let place = connection.path().unwrap_or("the files of sessions").to_owned();
-        gone.map(|_| ()).map_err(|error| of_write(&place, &error))
     }
 
     // A transaction that is not committed is undone when it is dropped, so that a panic leaves nothing half done.
@@ -151,15 +144,7 @@ fn find(
     path: &FilePath,
 ) -> Result<Option<FileInfo>, Problem> {
     if path.is_root() {
-        let zero = Timestamp(0);
-        return Ok(Some(FileInfo {
-            path: path.clone(),
-            is_directory: true,
-            is_readonly: false,
-            size_bytes: 0,
-            created_at: zero,
-            updated_at: zero,
-        }));
+        return Ok(Some(FileInfo::root()));
     }
     let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session = ?1 AND path = ?2");
     Ok(transaction.prepare_cached(&sql)?.query_row((session.as_str(), path.as_str()), info).optional()?)
@@ -179,10 +164,23 @@ impl SessionFiles for SqliteSessionFiles {
         })
     }
 
-    fn write(&self, session: &SessionId, file: NewFile, quota: Quota) -> Later<Result<Written, FilesError>> {
+    fn write_when(
+        &self,
+        session: &SessionId,
+        file: NewFile,
+        quota: Quota,
+        condition: Condition,
+    ) -> Later<Result<Written, FilesError>> {
         let now = (self.clock)();
         self.within(TransactionBehavior::Immediate, |transaction| {
-            write(transaction, session, &file, quota, now)
+            write(transaction, session, &file, (quota, condition), now)
+        })
+    }
+
+    fn transfer(&self, session: &SessionId, asked: Transfer, quota: Quota) -> Later<Result<u64, FilesError>> {
+        let now = (self.clock)();
+        self.within(TransactionBehavior::Immediate, |transaction| {
+            transfer(transaction, session, &asked, quota, now)
         })
     }
 
@@ -229,22 +227,33 @@ impl SessionFiles for SqliteSessionFiles {
             delete(transaction, session, path, recursive)
         })
     }
+
+    fn forget(&self, session: &SessionId) -> Later<Result<(), FilesError>> {
+        self.within(TransactionBehavior::Immediate, |transaction| {
+            transaction.execute("DELETE FROM session_files WHERE session = ?1", [session.as_str()])?;
+            Ok(())
+        })
+    }
 }
 
 fn write(
     transaction: &Transaction<'_>,
     session: &SessionId,
     file: &NewFile,
-    quota: Quota,
+    (quota, condition): (Quota, Condition),
     now: i64,
 ) -> Result<Written, Problem> {
-    let Some(folder) = file.path.parent() else { return Err(FilesError::Root.into()) };
+    if file.path.is_root() {
+        return Err(FilesError::Root.into());
+    }
     let before = find(transaction, session, &file.path)?;
     match &before {
         Some(found) if found.is_directory => return Err(FilesError::IsDirectory(file.path.clone()).into()),
         Some(found) if found.is_readonly => return Err(FilesError::Readonly(file.path.clone()).into()),
         _ => {}
     }
+    condition.holds(&file.path, before.as_ref())?;
+    let now = before.as_ref().map_or(now, |found| now.max(found.updated_at.0 + 1));
     let mut new_folders = Vec::new();
     for above in file.path.ancestors() {
         match find(transaction, session, &above)? {
@@ -253,37 +262,84 @@ fn write(
             Some(_) => {}
         }
     }
-    let sql = "SELECT coalesce(sum(size), 0), count(*) FROM session_files WHERE session = ?1";
-    let (total, entries): (u64, u64) = transaction
-        .prepare_cached(sql)?
-        .query_row([session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (total, entries) = extent(transaction, session)?;
     let used = total - before.as_ref().map_or(0, |found| found.size_bytes);
     let more = new_folders.len() as u64 + u64::from(before.is_none());
     quota.holds(file.bytes.len() as u64, used, entries + more)?;
+    for path in &new_folders {
+        insert(transaction, session, path, (None, false, now))?;
+    }
+    insert(transaction, session, &file.path, (Some(&file.bytes), file.readonly, now))?;
+    Ok(if before.is_some() { Written::Replaced } else { Written::Created })
+}
+
+/// Returns how many bytes the files of a session have, and how many files and folders there are.
+fn extent(transaction: &Transaction<'_>, session: &SessionId) -> Result<(u64, u64), Problem> {
+    let sql = "SELECT coalesce(sum(size), 0), count(*) FROM session_files WHERE session = ?1";
+    let mut found = transaction.prepare_cached(sql)?;
+    Ok(found.query_row([session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+/// Writes a row; without bytes it is a folder.
+fn insert(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+    path: &FilePath,
+    (bytes, readonly, now): (Option<&[u8]>, bool, i64),
+) -> Result<(), Problem> {
     let sql =
         "INSERT INTO session_files (session, path, folder, size, readonly, created_at, updated_at, bytes)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
                ON CONFLICT (session, path) DO UPDATE SET
                    size = excluded.size, readonly = excluded.readonly, updated_at = excluded.updated_at,
                    bytes = excluded.bytes";
-    let mut insert = transaction.prepare_cached(sql)?;
-    for path in &new_folders {
-        let folder = path.parent().unwrap_or_else(FilePath::root);
-        insert.execute(params![
-            session.as_str(),
-            path.as_str(),
-            folder.as_str(),
-            0,
-            false,
-            now,
-            None::<Vec<u8>>
-        ])?;
+    let folder = path.parent().unwrap_or_else(FilePath::root);
+    let size = bytes.map_or(0, <[u8]>::len);
+    let values = params![session.as_str(), path.as_str(), folder.as_str(), size, readonly, now, bytes];
+    transaction.prepare_cached(sql)?.execute(values)?;
+    Ok(())
+}
+
+/// Moves or copies a file, or a folder with all that is in it.
+fn transfer(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+    asked: &Transfer,
+    quota: Quota,
+    now: i64,
+) -> Result<u64, Problem> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM session_files WHERE session = ?1 AND (path = ?2 OR path > ?3 AND path < ?4) ORDER BY path"
+    );
+    let (from, to) = (format!("{}/", asked.from), format!("{}0", asked.from));
+    let moved: Vec<FileInfo> = transaction
+        .prepare_cached(&sql)?
+        .query_map((session.as_str(), asked.from.as_str(), &from, &to), info)?
+        .collect::<Result<_, _>>()?;
+    let there = find(transaction, session, &asked.to)?;
+    let mut above = Vec::new();
+    for path in asked.to.ancestors() {
+        let found = find(transaction, session, &path)?;
+        above.push((path, found));
     }
-    let size = file.bytes.len();
-    let values =
-        params![session.as_str(), file.path.as_str(), folder.as_str(), size, file.readonly, now, file.bytes];
-    insert.execute(values)?;
-    Ok(if before.is_some() { Written::Replaced } else { Written::Created })
+    let (used, entries) = extent(transaction, session)?;
+    let ends = Ends { moved: &moved, there: there.as_ref(), above: &above, used, entries };
+    let steps = asked.steps(&ends, quota)?;
+    for path in &steps.folders {
+        insert(transaction, session, path, (None, false, now))?;
+    }
+    let sql = if asked.keep {
+        "INSERT INTO session_files (session, path, folder, size, readonly, created_at, updated_at, bytes)
+         SELECT session, ?3, ?4, size, 0, ?5, ?5, bytes FROM session_files WHERE session = ?1 AND path = ?2"
+    } else {
+        "UPDATE session_files SET path = ?3, folder = ?4, updated_at = max(updated_at, ?5) WHERE session = ?1 AND path = ?2"
+    };
+    let mut transferred = transaction.prepare_cached(sql)?;
+    for (old, new) in &steps.paths {
+        let folder = new.parent().unwrap_or_else(FilePath::root);
+        transferred.execute(params![session.as_str(), old.as_str(), new.as_str(), folder.as_str(), now])?;
+    }
+    Ok(steps.paths.len() as u64)
 }
 
 fn delete(

@@ -16,6 +16,8 @@ abide_testkit::keys_contract!(make);
 abide_testkit::starts_contract!(make);
 abide_testkit::agents_contract!(make);
 abide_testkit::audit_contract!(make);
+abide_testkit::sessions_contract!(make);
+abide_testkit::messages_contract!(make);
 
 #[tokio::test]
 async fn a_key_that_another_process_revokes_is_revoked_here_at_once() {

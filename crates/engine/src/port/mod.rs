@@ -11,9 +11,11 @@ mod confirm;
 mod files;
 mod keys;
 mod leasing;
+mod messages;
 mod model;
 mod process;
 mod runner;
+mod sessions;
 mod starts;
 mod store;
 mod summarizer;
@@ -26,9 +28,14 @@ pub use capability::Capability;
 pub use chain::{End, NO_HASH, chained, link, verify};
 pub use clock::Clock;
 pub use confirm::{Confirm, ConfirmQuestion, Confirmation, NobodyToAsk};
-pub use files::{FileInfo, FilesError, NewFile, Quota, SessionFiles, Written};
+pub use files::{
+    Condition, Ends, FileInfo, FilesError, NewFile, Quota, SessionFiles, Steps, Transfer, Written,
+};
 pub use keys::{Keys, KeysError, MOST_KEYS};
 pub use leasing::{LeaseRow, Taken, take_lease};
+pub use messages::{
+    MOST_WAITING, MessageEnd, MessageRow, Messages, MessagesError, NewMessage, Posted, WhenBusy,
+};
 pub use model::{
     AnswerEnd, AnswerLimits, Caching, Hear, Model, ModelAnswer, ModelError, ModelEvent, ModelProblem,
     ModelRequest, TimeOut, ToolChoice, ToolOffer,
@@ -37,6 +44,7 @@ pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spe
 pub use runner::{
     Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker, runner_of,
 };
+pub use sessions::{SessionRow, Sessions, SessionsError};
 pub use starts::{NewStart, Noted, OpenStart, REMEMBERED, Starts, StartsError};
 pub use store::{
     Appended, Extent, HeadPlace, Holder, Lease, NewEvent, OutputKey, Standing, Store, StoreError, Stored,

@@ -1,15 +1,20 @@
-//! What a server keeps beside the log, in a SQLite file of its own: its keys, the runs that it started, and agents.
+//! What a server keeps beside the log, in a SQLite file of its own: its keys, the runs that it started, agents, and sessions with
+//! their messages.
 //!
 //! It is not in the log's file: hooks and `abide status` open that one, and need nothing of this.
 
 mod agents;
 mod audit;
+mod bells;
 mod keys;
+mod messages;
+mod sessions;
 mod starts;
 
 use crate::error::{of_read, of_write};
 use crate::file::make;
 use abide_engine::port::StoreError;
+use bells::Bells;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,12 +74,46 @@ CREATE INDEX idx_agent_capabilities_agent_id ON agent_capabilities (agent_id);
 CREATE INDEX idx_agent_capabilities_position ON agent_capabilities (agent_id, position);
 ",
     audit::TABLE,
+    "
+CREATE TABLE sessions (
+    id         TEXT NOT NULL PRIMARY KEY,
+    agent      TEXT NOT NULL,
+    title      TEXT,
+    owner      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    messages   INTEGER NOT NULL DEFAULT 0,
+    is_removed INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX sessions_by_agent ON sessions (agent, id);
+CREATE INDEX sessions_removed ON sessions (id) WHERE is_removed;
+
+CREATE TABLE session_messages (
+    id           TEXT NOT NULL PRIMARY KEY,
+    session      TEXT NOT NULL,
+    number       INTEGER NOT NULL,
+    text         TEXT NOT NULL,
+    owner        TEXT NOT NULL,
+    when_busy    TEXT NOT NULL,
+    once         TEXT,
+    cancelled_by TEXT,
+    created_at   INTEGER NOT NULL,
+    status       TEXT,
+    answer       TEXT,
+    error        TEXT,
+    ended_at     INTEGER,
+    UNIQUE (session, number),
+    UNIQUE (session, owner, once)
+) STRICT;
+CREATE INDEX session_messages_open ON session_messages (session, number) WHERE status IS NULL;
+",
 ];
 
 /// Keeps what a server needs beside the log in one SQLite file.
 #[derive(Clone)]
 pub struct SqliteRegistry {
     connection: Arc<Mutex<Connection>>,
+    bells: Arc<Bells>,
 }
 
 impl SqliteRegistry {
@@ -84,7 +123,7 @@ impl SqliteRegistry {
         make(path)?;
         let mut connection = Connection::open(path).map_err(|error| of_read(&place, &error))?;
         if prepare(&mut connection).map_err(|error| of_write(&place, &error))? {
-            return Ok(Self { connection: Arc::new(Mutex::new(connection)) });
+            return Ok(Self { connection: Arc::new(Mutex::new(connection)), bells: Arc::default() });
         }
         let reason = "it is another program's, or a newer abide has written it".to_owned();
         Err(StoreError::Unreadable { place, reason })
@@ -96,6 +135,11 @@ impl SqliteRegistry {
         work: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<T, E> {
         work(&self.connection.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Wakes who waits for news of a session in this process.
+    fn ring(&self, session: &str) {
+        self.bells.ring(session);
     }
 
     /// Runs one transaction on the caller's thread: it is a few rows.
