@@ -21,7 +21,7 @@ try {
 for await (const asked of ada.approvals.list()) {
   if (asked.run !== executionId) continue;
   console.log(`ada is asked: ${asked.prompt}`);
-  await ada.approvals.answer(asked.run, { step: asked.step, answer: "approved", comment: "looks good" });
+  await ada.approvals.answer(asked.id, { step: asked.step, answer: "approved", comment: "looks good" });
 }
 
 const final = await ci.abilities.waitFor(executionId, { timeout: 60_000 });

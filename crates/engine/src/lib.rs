@@ -20,6 +20,7 @@ pub mod service;
 pub mod snapshot;
 pub mod summary;
 mod support;
+pub mod talk;
 pub mod toolbox;
 pub mod turn;
 

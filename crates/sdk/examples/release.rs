@@ -34,7 +34,7 @@ async fn main() -> Result<(), Error> {
     }
     let mut asked = ada.approvals().list();
     while let Some(approval) = asked.next().await? {
-        if approval.run == run {
+        if approval.id == run {
             println!("ada is asked: {}", approval.prompt);
             let step = approval.step.as_deref();
             ada.approvals().answer(&run, step, "approved", Some("looks good")).await?;

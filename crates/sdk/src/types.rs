@@ -197,18 +197,26 @@ answers! {
 
     /// What a human is asked.
     Approval, "Approval" {
+        /// What the answer is sent to.
+        id: String,
+        /// `plan`, `approval` or `failure` of a run, `tool` of a session.
+        kind: String,
         /// By which run.
-        run: String,
+        run: Option<String>,
         /// Of which ability.
-        ability: String,
+        ability: Option<String>,
         /// Who started it.
-        started_by: String,
+        started_by: Option<String>,
         /// The run that called it.
         parent: Option<String>,
-        /// `plan`, `approval` or `failure`.
-        kind: String,
         /// The step; a plan has none.
         step: Option<String>,
+        /// The session whose agent wants to call a tool.
+        session: Option<String>,
+        /// Which tool.
+        tool: Option<String>,
+        /// What it would be given.
+        arguments: Value,
         /// What is asked.
         prompt: String,
         /// The answers that there are.
@@ -221,8 +229,10 @@ answers! {
 
     /// What came of an answer.
     Answered, "Answered" {
+        /// What was answered.
+        id: String,
         /// The run.
-        run: String,
+        run: Option<String>,
         /// How it stands.
         status: String,
         /// In whose name.

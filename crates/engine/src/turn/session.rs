@@ -1,7 +1,8 @@
 //! The log of a session, and the conversation that it tells.
 
 use crate::port::{Lease, NewEvent, SessionId, Store, StoreError};
-use abide_core::turn::{Conversation, SessionCreated, TurnEvent};
+use abide_core::model::Part;
+use abide_core::turn::{Conversation, SessionCreated, TurnEnd, TurnEvent};
 use abide_core::value::Value;
 use abide_formats::event::BadEvent;
 use std::sync::Arc;
@@ -102,6 +103,16 @@ impl<S: Store> SessionLog<S> {
         self.lease = Some(lease);
     }
 
+    /// Ends a turn that nobody drives: the one that is under way, or, with what was to be told, one that does not begin.
+    pub async fn close(&mut self, told: Option<(String, String)>, end: TurnEnd) -> Result<(), SessionError> {
+        if let Some((text, label)) = told {
+            self.note(TurnEvent::Told { parts: vec![Part::Text(text)], label: Some(label) });
+        }
+        self.note(TurnEvent::Ended(end));
+        self.commit().await?;
+        Ok(())
+    }
+
     /// Takes in what happened; it is stored with the next [`SessionLog::commit`], and nothing may follow from it before.
     pub(super) fn note(&mut self, event: TurnEvent) {
         self.conversation.apply(&event);
@@ -150,9 +161,11 @@ impl<S: Store> SessionLog<S> {
             ("turns".to_owned(), count(conversation.turns.into())),
             ("tokens".to_owned(), count(conversation.spent.usage.tokens())),
         ];
+        let turn = conversation.active.as_ref().and_then(|turn| turn.label.as_deref());
+        let turn = turn.map(|turn| ("turn".to_owned(), text(turn)));
         let run = conversation.created.run.as_deref().map(|run| ("run".to_owned(), text(run)));
         let step = conversation.created.step.as_deref().map(|step| ("step".to_owned(), text(step)));
-        entries.extend(run.into_iter().chain(step));
+        entries.extend(turn.into_iter().chain(run).chain(step));
         Value::Map(entries).to_string()
     }
 }

@@ -12,7 +12,9 @@ use crate::{Surroundings, builtin, commands, runs};
 use abide_clients::launch::codex_has_sandbox;
 use abide_core::definition;
 use abide_engine::driver::{Driver, Observer};
-use abide_engine::port::{Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Store, Task};
+use abide_engine::port::{
+    Answer, Cancellation, Holder, Later, Listener, Runner, RunnerEnd, Runners, Store, Task,
+};
 use abide_process::LocalProcess;
 use abide_runners::{AcpRunner, Client, ClientRunner, Finder};
 use abide_store_sqlite::SqliteStore;
@@ -73,11 +75,15 @@ pub(crate) fn shared_driver<S: Store>(
     for word in ["claude", "opencode", "codex", "session", "acp"] {
         runners = runners.with(word, Arc::new(Absent(NO_CLIENT)));
     }
-    // Whether a process of another machine lives cannot be seen from here: its lease ends by itself.
+    runs::driver_on(session, store, observer, shared_holder()).with_runners(runners)
+}
+
+/// Returns who a server is whose log others share, and what it knows of them: whether a process of another machine lives cannot be
+/// seen from here, and its lease ends by itself.
+pub(crate) fn shared_holder() -> (Holder, runs::IsDead) {
     let mut holder = runs::holder();
     holder.name = format!("{} {}", holder.name, uuid::Uuid::now_v7());
-    let nobody_is_dead: runs::IsDead = Arc::new(|_| false);
-    runs::driver_on(session, store, observer, (holder, nobody_is_dead)).with_runners(runners)
+    (holder, Arc::new(|_| false))
 }
 
 /// Returns the runners, to see whether a step could be executed; what they execute is nobody's.

@@ -12,10 +12,19 @@ mod server;
 #[expect(dead_code, reason = "shared with the tests of the binary")]
 mod support;
 
+#[path = "binary/talks.rs"]
+mod talks;
+
 mod real_postgres {
     use crate::server::Server;
     use crate::support::Project;
     use serde_json::Value;
+
+    #[test]
+    fn a_killed_server_is_gone_on_for_by_another_one_turn_for_turn() {
+        let url = std::env::var("ABIDE_POSTGRES").expect("ABIDE_POSTGRES is set: `./test postgres` does it");
+        crate::talks::killed_and_gone_on_with(&["--database", &url]);
+    }
 
     #[test]
     fn a_run_is_kept_in_the_database_and_gone_on_with_by_the_next_server() {

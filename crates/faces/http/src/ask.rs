@@ -79,6 +79,20 @@ impl Ask {
             .map_err(|error| Problem::new(Code::BadBody, format!("the body is no UTF-8: {error}")))
     }
 
+    /// Returns the body as it came.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Returns a yes or no of the address; no if nothing is said.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.query(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(bad(name, "is true or false")),
+        }
+    }
+
     /// Returns the body, whose fields must all be known.
     pub(crate) fn object(&self, known: &[&str]) -> Result<Map<String, Value>, Problem> {
         let value: Value = serde_json::from_slice(&self.body)

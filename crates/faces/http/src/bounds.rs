@@ -8,6 +8,9 @@ pub(crate) const MOST_CONNECTIONS: usize = 4_096;
 pub(crate) const LONGEST_HEAD: usize = 64 * 1024;
 /// The longest body of a request, in bytes.
 pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
+/// The longest file of a session that is sent, in bytes, and how many are read at the same time.
+pub(crate) const LONGEST_FILE: usize = 32 * 1024 * 1024;
+pub(crate) const LONG_AT_ONCE: usize = 8;
 /// How long the head of a request may take to arrive, and then its body.
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
 pub(crate) const BODY: Duration = Duration::from_secs(30);

@@ -4,13 +4,13 @@
 //! asked, the route, the scope, the body. A test walks every route through all of it.
 
 use crate::ask::Ask;
-use crate::bounds::{BODY, LONGEST_BODY, RATE, WRONG_KEYS, WRONG_KEYS_AT_ONCE};
+use crate::bounds::{BODY, LONG_AT_ONCE, LONGEST_BODY, LONGEST_FILE, RATE, WRONG_KEYS, WRONG_KEYS_AT_ONCE};
 use crate::house::House;
 use crate::line::{Line, Log};
 use crate::operations::{self, Equippable};
 use crate::problem::{Code, Problem};
 use crate::reply::{Content, Reply};
-use crate::routes::{Access, Route, find};
+use crate::routes::{Access, BYTES, Route, find};
 use crate::server::Options;
 use crate::who::Who;
 use abide_engine::keys::{Scope, parts};
@@ -22,7 +22,7 @@ use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 
 /// Where requests come in.
@@ -32,6 +32,8 @@ pub(crate) struct Door<H> {
     hosts: Option<Vec<String>>,
     needs_key: bool,
     rates: Rates,
+    /// How many bodies that may be long are still read.
+    long: Semaphore,
     /// Says that the server ends, to streams that would go on.
     closing: watch::Sender<bool>,
     /// The list of capabilities, which stays as it was at the start, as it is sent.
@@ -64,6 +66,7 @@ impl<H: House> Door<H> {
             capabilities: OnceLock::new(),
             equippable: Equippable::default(),
             log: options.log.clone(),
+            long: Semaphore::new(LONG_AT_ONCE),
             rates: Rates {
                 callers: (rate > 0).then(|| crate::rates::Rates::new(rate, rate.saturating_mul(2))),
                 wrong_keys: crate::rates::Rates::new(WRONG_KEYS, WRONG_KEYS_AT_ONCE),
@@ -145,7 +148,15 @@ impl<H: House> Door<H> {
             return Err(no_scope(&who, scope));
         }
         let body = match route.body {
-            Some(_) => whole(route.takes, &head.headers, body).await?,
+            Some(BYTES) => {
+                // Each may be long: not many are held at once.
+                let _room = self.long.acquire().await;
+                whole(body, LONGEST_FILE).await?
+            }
+            Some(_) => {
+                check_kind(route.takes, &head.headers)?;
+                whole(body, LONGEST_BODY).await?
+            }
             None => Bytes::new(),
         };
         let ask = Ask::new(route, who, path, head.uri.query().unwrap_or_default(), head.headers, body)?;
@@ -246,19 +257,24 @@ fn too_many(what: &str, wait: Duration) -> Problem {
         .header(header::RETRY_AFTER, HeaderValue::from(seconds))
 }
 
-/// Reads a body of the kind that the route takes: a form of a foreign page can send none of these.
-async fn whole(takes: &str, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Problem> {
+/// Refuses a body that is not of the kind that the route takes: a form of a foreign page can send none of these.
+fn check_kind(takes: &str, headers: &HeaderMap) -> Result<(), Problem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case(takes) {
         let code = if takes == "application/json" { Code::NotJson } else { Code::WrongKind };
         return Err(Problem::new(code, format!("send `Content-Type: {takes}`")));
     }
-    let read = tokio::time::timeout(BODY, Limited::new(body, LONGEST_BODY).collect()).await;
+    Ok(())
+}
+
+/// Reads a body.
+async fn whole(body: Incoming, longest: usize) -> Result<Bytes, Problem> {
+    let read = tokio::time::timeout(BODY, Limited::new(body, longest).collect()).await;
     match read {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(Problem::new(Code::TooLong, format!("a body has at most {LONGEST_BODY} bytes")))
+            Err(Problem::new(Code::TooLong, format!("a body has at most {longest} bytes")))
         }
         Ok(Err(error)) => Err(Problem::new(Code::BadRequest, format!("the body broke off: {error}"))),
         Err(_) => Err(Problem::new(Code::TooSlow, "the body took too long to arrive")),

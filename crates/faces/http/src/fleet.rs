@@ -6,6 +6,7 @@
 
 use crate::door::closed;
 use crate::house::House;
+use crate::operations;
 use abide_core::event::{Event, LossDecision, RunId};
 use abide_core::run::{Run, RunStatus};
 use abide_engine::driver::{DriveError, Observer};
@@ -211,6 +212,7 @@ async fn go_on<H: House>(
 /// Looks again and again for runs that servers have started and that nobody drives, and goes on with them, until the server ends.
 pub(crate) async fn look_out<H: House>(house: Arc<H>, mut closing: watch::Receiver<bool>) {
     let mut pause = Duration::ZERO;
+    operations::forget_removed(&*house).await;
     loop {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -232,7 +234,7 @@ pub(crate) async fn look_out<H: House>(house: Arc<H>, mut closing: watch::Receiv
     }
 }
 
-/// Looks once at every run that is not over.
+/// Looks once at every run that is not over, and at every session that has something to do.
 async fn look<H: House>(house: &Arc<H>) -> Result<(), ()> {
     let mut open: HashSet<RunId> = HashSet::new();
     let mut last: Option<OpenStart> = None;
@@ -246,7 +248,8 @@ async fn look<H: House>(house: &Arc<H>) -> Result<(), ()> {
         last = page.last().cloned();
     }
     lock(&house.fleet().left).retain(|id, _| open.contains(id));
-    Ok(())
+    // Sessions are found in the same way: they have something to do, and nobody has their lease.
+    house.talks().look().await.map_err(drop)
 }
 
 /// Goes on with those of these runs that nobody drives, and forgets those that never began.

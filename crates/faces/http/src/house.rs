@@ -1,13 +1,17 @@
 //! What the server stands on, put together by the cli.
 
 use crate::fleet::Fleet;
+use crate::hub::Hub;
 use crate::meter::Meter;
 use crate::problem::Problem;
 use abide_core::event::RunId;
 use abide_core::value::Value as Given;
 use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::Driver;
-use abide_engine::port::{Agents, Audit, Clock, Keys, Later, Process, Starts, Store, Workspace};
+use abide_engine::port::{
+    Agents, Audit, Clock, Keys, Later, Messages, Process, SessionFiles, Sessions, Starts, Store, Workspace,
+};
+use abide_engine::talk::{Inbox, Talks};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -91,6 +95,28 @@ pub trait House: Send + Sync + 'static {
 
     /// Returns what was changed, by whom.
     fn audit(&self) -> &dyn Audit;
+
+    /// Returns the sessions that were made over the API.
+    fn sessions(&self) -> &dyn Sessions;
+
+    /// Returns what was said to them.
+    fn messages(&self) -> &dyn Messages;
+
+    /// Returns their files.
+    fn files(&self) -> &dyn SessionFiles;
+
+    /// Returns what drives sessions; it tells [`House::hub`] what models say.
+    fn talks(&self) -> &Arc<Talks<Self::Store, Self::Clock>>
+    where
+        Self: Sized;
+
+    /// Returns who hears what models say.
+    fn hub(&self) -> &Hub;
+
+    /// Returns the calls of sessions that wait for a human's yes.
+    fn inbox(&self) -> &Inbox<Self::Clock>
+    where
+        Self: Sized;
 
     /// Returns what agents can be given.
     fn capabilities(&self) -> &CapabilityRegistry;

@@ -11,6 +11,7 @@ mod docs;
 mod door;
 mod fleet;
 mod house;
+mod hub;
 mod line;
 mod meter;
 mod openapi;
@@ -26,6 +27,7 @@ mod who;
 
 pub use fleet::Fleet;
 pub use house::{Drawn, House, HouseDriver, Look};
+pub use hub::Hub;
 pub use line::{Line, Log};
 pub use meter::Meter;
 pub use openapi::document as openapi;

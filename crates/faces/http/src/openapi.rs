@@ -2,7 +2,7 @@
 
 use crate::bounds::{LONGEST_PAGE, PAGE};
 use crate::problem::Code;
-use crate::routes::{Access, Answer, Parameter, ROUTES, Route};
+use crate::routes::{Access, Answer, BYTES, Parameter, ROUTES, Route};
 use crate::schemas::{all, named};
 use serde_json::{Map, Value, json};
 
@@ -52,8 +52,11 @@ fn operation(route: &Route) -> Value {
         }
     }
     if let Some(body) = route.body {
-        operation["requestBody"] =
-            json!({ "required": true, "content": { route.takes: { "schema": named(body) } } });
+        let content = match body {
+            BYTES => json!({ "application/octet-stream": { "schema": {} } }),
+            body => json!({ (route.takes): { "schema": named(body) } }),
+        };
+        operation["requestBody"] = json!({ "required": true, "content": content });
     }
     operation
 }
@@ -83,6 +86,9 @@ fn responses(route: &Route) -> Value {
         Answer::Made(name) => {
             responses.insert("201".to_owned(), json!({ "description": "Made", "content": json_of(name) }));
         }
+        Answer::Taken(name) => {
+            responses.insert("202".to_owned(), json!({ "description": "Taken", "content": json_of(name) }));
+        }
         Answer::Text(kind) => {
             let content = json!({ kind: { "schema": { "type": "string" } } });
             responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
@@ -92,6 +98,11 @@ fn responses(route: &Route) -> Value {
             for kind in ["text/plain", "image/svg+xml"] {
                 content[kind] = json!({ "schema": { "type": "string" } });
             }
+            responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
+        }
+        Answer::File(name) => {
+            let mut content = json_of(name);
+            content["application/octet-stream"] = json!({ "schema": {} });
             responses.insert("200".to_owned(), json!({ "description": "Done", "content": content }));
         }
         Answer::Events => {
@@ -122,10 +133,14 @@ mod tests {
         let all = all();
         for route in ROUTES {
             let answer = match route.answer {
-                Answer::Json(name) | Answer::Made(name) | Answer::Drawing(name) => Some(name),
+                Answer::Json(name)
+                | Answer::Made(name)
+                | Answer::Taken(name)
+                | Answer::File(name)
+                | Answer::Drawing(name) => Some(name),
                 Answer::Text(_) | Answer::Events => None,
             };
-            for name in answer.into_iter().chain(route.body) {
+            for name in answer.into_iter().chain(route.body.filter(|body| *body != BYTES)) {
                 assert!(all.contains_key(name), "{name} of {}", route.path);
             }
         }

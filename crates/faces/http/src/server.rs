@@ -100,7 +100,7 @@ impl<H: House> Server<H> {
         let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
         // What it was about to take up stays as it is.
         looking.abort();
-        fleet::leave(&*self.door.house, self.grace).await;
+        tokio::join!(fleet::leave(&*self.door.house, self.grace), self.door.house.talks().leave(self.grace));
     }
 }
 

@@ -6,6 +6,7 @@ use abide_core::value::Value as Given;
 use abide_core::view::status::step_lines;
 use abide_engine::port::{Stored, StreamHead};
 use abide_engine::service::Member;
+use abide_engine::talk::ToolQuestion;
 use abide_formats::json::{parse, to_json};
 use serde_json::{Value, json};
 
@@ -78,7 +79,11 @@ pub(crate) fn approval(run: &Run, asked: Option<(&StepKey, &Question)>) -> Value
         Some(QuestionKind::Failure) => "failure",
     };
     json!({
+        "id": run.id.as_str(),
         "run": run.id.as_str(),
+        "session": null,
+        "tool": null,
+        "arguments": null,
         "ability": run.created.name.as_str(),
         "started_by": run.created.by.as_str(),
         "parent": run.created.parent.as_ref().map(|(run, _)| run.as_str()),
@@ -88,6 +93,28 @@ pub(crate) fn approval(run: &Run, asked: Option<(&StepKey, &Question)>) -> Value
         "options": asked.map_or_else(|| vec![json!({ "label": "approved", "value": "approved" })], |(_, question)| options(question)),
         "approvers": asked.map(|(_, question)| question.approvers.clone()).unwrap_or_default(),
         "deadline": asked.and_then(|(_, question)| question.deadline).map(|deadline| deadline.0),
+    })
+}
+
+/// Returns a call of a session that waits for a human's yes.
+pub(crate) fn tool_approval(asked: &ToolQuestion) -> Value {
+    let ToolQuestion { id, question, deadline } = asked;
+    let option = |label: &str, value: &str| json!({ "label": label, "value": value });
+    json!({
+        "id": id,
+        "run": null,
+        "session": question.session.as_str(),
+        "tool": question.tool,
+        "arguments": to_json(&question.arguments),
+        "ability": null,
+        "started_by": null,
+        "parent": null,
+        "kind": "tool",
+        "step": null,
+        "prompt": question.why,
+        "options": [option("approved", "approved"), option("rejected", "rejected")],
+        "approvers": [],
+        "deadline": deadline.0,
     })
 }
 

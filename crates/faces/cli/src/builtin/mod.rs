@@ -13,7 +13,7 @@ mod summaries;
 pub(crate) use abilities::{Abilities, Human, NoHuman};
 pub(crate) use keeping::forget_old_sessions;
 pub(crate) use rules::Manner;
-pub(crate) use seat::{Here, Purpose, Wanted};
+pub(crate) use seat::{Here, Purpose, Talking, Wanted};
 pub(crate) use session_gate::SessionGate;
 use skills::SkillStep;
 

@@ -21,7 +21,7 @@ use abide_core::diagnostic::nearest;
 use abide_core::model::{ModelName, Patience};
 use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, ToolKind, kind, names_tool};
 use abide_core::source::{Span, Spanned};
-use abide_engine::capability::Choice;
+use abide_engine::capability::{Choice, Equipment};
 use abide_engine::port::{Clock as _, Confirm, ModelError, NobodyToAsk, Store as _, Task, ToolSpec, Worker};
 use abide_engine::toolbox::{CheckedTool, Toolbox};
 use abide_engine::turn::{CallTree, Gate, ModelSeat, Seat, StepGate};
@@ -51,6 +51,18 @@ pub(crate) struct Wanted<'a> {
     /// The mark of the processes that it starts.
     pub(crate) mark: String,
     pub(crate) confirm: Arc<dyn Confirm>,
+}
+
+/// What an agent without a profile is put together from.
+pub(crate) struct Talking {
+    pub(crate) model: ModelSeat,
+    /// The full name of the model.
+    pub(crate) model_name: String,
+    pub(crate) equipment: Equipment,
+    pub(crate) gate: Arc<dyn Gate>,
+    pub(crate) confirm: Arc<dyn Confirm>,
+    /// The mark of the processes that are started for it.
+    pub(crate) mark: String,
 }
 
 /// What an agent is put together for: that says what holds it.
@@ -98,6 +110,64 @@ impl Here {
         &self.skills
     }
 
+    /// Returns the machine.
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    /// Returns the project.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.place.root()
+    }
+
+    /// Makes a model ready to be asked: the one that is wanted, or the configured one; returns its full name, too.
+    pub(crate) async fn model(
+        &self,
+        agent: &str,
+        wanted: Option<ModelName>,
+    ) -> Result<(String, ModelSeat), String> {
+        let (model, openable) = self.quietly(|session| {
+            let model = wanted.or_else(|| session.configuration().config.model.map(|model| model.value));
+            let model = model.ok_or_else(|| format!("agent `{agent}`: {NO_MODEL}"))?;
+            let openable = models::openable(session, &model).map_err(|error| with_help(&error))?;
+            Ok::<_, String>((model, openable))
+        })?;
+        let (http, facts) = openable.open().await.map_err(|error| with_help(&error))?;
+        let name = model.model().to_owned();
+        Ok((
+            model.to_string(),
+            ModelSeat { model: Arc::new(http), name, facts, patience: Patience::default() },
+        ))
+    }
+
+    /// Puts an agent together that has no profile, for a conversation: it has its equipment and nothing of the project.
+    pub(crate) fn talking(&self, talking: Talking) -> Result<(Seat, Arc<Workshop>), String> {
+        let Talking { model, model_name, equipment, gate, confirm, mark } = talking;
+        let name = AgentName::parse("default").map_err(|error| error.to_string())?;
+        let profile = AgentProfile::named(Spanned::new(name, Span::default()));
+        let budget = self.quietly(|session| session.configuration().config.budget);
+        let place = self.policy_place();
+        let rules = ProfileRules { profile: profile.clone(), place: place.clone(), manner: Manner::Talk };
+        let seat = Seat {
+            model,
+            model_name,
+            system: equipment.system_prompt,
+            toolbox: equipment.toolbox,
+            permissions: Arc::new(rules),
+            gate,
+            confirm,
+            tree: CallTree::new(budget.envelope()),
+        };
+        let granted = seat.toolbox.iter().map(|tool| tool.spec().name.to_string()).collect();
+        let workshop = self.workshop(&seat, profile, Some(granted), (self.place.root(), mark));
+        Ok((seat, workshop))
+    }
+
+    /// Returns what commands of agents are not given: what abide asks models with, and what steps are given alone.
+    pub(crate) fn kept_from_commands(&self) -> Vec<String> {
+        self.quietly(kept_from_commands)
+    }
+
     /// Returns where sessions are kept.
     fn sessions(&self) -> PathBuf {
         self.log.with_file_name("sessions.db")
@@ -111,10 +181,25 @@ impl Here {
     /// Puts an agent together, with what it loads and runs skills with.
     pub(crate) async fn furnished(&self, wanted: &Wanted<'_>) -> Result<(Seat, Arc<Workshop>), String> {
         let (seat, profile) = self.unfurnished(wanted).await?;
-        let workshop = Arc::new(Workshop {
+        let granted = wanted.task().and_then(|task| task.tools.clone());
+        let project = wanted.task().map_or_else(|| self.place.root(), |task| task.folder.clone());
+        let workshop = self.workshop(&seat, profile, granted, (project, wanted.mark.clone()));
+        let toolbox = workshop.toolbox(&seat.tree, &Bounds::default()).await?;
+        Ok((Seat { toolbox, ..seat }, workshop))
+    }
+
+    /// Makes what an agent loads and runs skills with.
+    fn workshop(
+        &self,
+        seat: &Seat,
+        profile: AgentProfile,
+        granted: Option<Vec<String>>,
+        (project, mark): (PathBuf, String),
+    ) -> Arc<Workshop> {
+        Arc::new(Workshop {
             kept: Arc::clone(&self.skills),
             profile,
-            granted: wanted.task().and_then(|task| task.tools.clone()),
+            granted,
             tools: seat.toolbox.iter().map(CheckedTool::handler).collect(),
             model: seat.model.clone(),
             model_name: seat.model_name.clone(),
@@ -123,14 +208,12 @@ impl Here {
             gate: Arc::clone(&seat.gate),
             confirm: Arc::clone(&seat.confirm),
             process: Arc::clone(&self.process),
-            project: wanted.task().map_or_else(|| self.place.root(), |task| task.folder.clone()),
+            project,
             place: self.policy_place(),
-            mark: wanted.mark.clone(),
+            mark,
             sessions: self.sessions(),
             store: OnceLock::new(),
-        });
-        let toolbox = workshop.toolbox(&seat.tree, &Bounds::default()).await?;
-        Ok((Seat { toolbox, ..seat }, workshop))
+        })
     }
 
     async fn unfurnished(&self, wanted: &Wanted<'_>) -> Result<(Seat, AgentProfile), String> {
@@ -211,16 +294,7 @@ impl Here {
                 wanted.model.clone().or(own).or(config.model.as_ref().map(|model| model.value.clone()));
             let model = model.ok_or_else(|| format!("agent `{}`: {NO_MODEL}", wanted.agent))?;
             let openable = models::openable(session, &model).map_err(|error| with_help(&error))?;
-            // What abide asks models with, and what steps are given alone, is no command's of an agent.
-            let secrets = config.secrets.iter().map(|(_, source)| &source.value);
-            let keys = models::key_variables(session);
-            let without = secrets
-                .filter_map(|source| match source {
-                    SecretSource::Env(variable) => Some(variable.clone()),
-                    SecretSource::File(_) | SecretSource::Command(_) => None,
-                })
-                .chain(keys)
-                .collect();
+            let without = kept_from_commands(session);
             let budget = config.budget.and(profile.budget);
             Ok(Chosen { profile, model, openable, without, budget })
         })
@@ -348,6 +422,16 @@ impl Here {
         let head = store.head(task.run.as_str()).await.ok()??;
         runs::text_of(&runs::summary(&head), "ability").map(str::to_owned)
     }
+}
+
+/// Returns what commands of agents are not given: what abide asks models with, and what steps are given alone.
+fn kept_from_commands(session: &Session<'_>) -> Vec<String> {
+    let config = session.configuration().config;
+    let secrets = config.secrets.iter().filter_map(|(_, source)| match &source.value {
+        SecretSource::Env(variable) => Some(variable.clone()),
+        SecretSource::File(_) | SecretSource::Command(_) => None,
+    });
+    secrets.chain(models::key_variables(session)).collect()
 }
 
 /// Says why a model cannot be asked, and what to do about it.

@@ -1,5 +1,6 @@
 //! What a server of this machine stands on: its stores, its driver, and what lies on the disk, put together.
 
+mod host;
 mod log;
 mod look;
 mod store;
@@ -10,18 +11,24 @@ pub(crate) use store::ServerStore;
 pub(crate) use stores::Stores;
 
 use crate::args::Shared;
-use crate::capabilities::{Reach, capabilities, in_memory};
+use crate::builtin::Here;
+use crate::capabilities::{Reach, capabilities};
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalWorkspace, SystemClock};
 use crate::session::Session;
 use crate::{Surroundings, runners};
+use abide_capabilities::{Workspace, launcher};
 use abide_core::event::{RunId, Timestamp};
 use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::{Driver, Observer, Observers};
 use abide_engine::history::{self, Limits};
-use abide_engine::port::{Agents, Audit, Clock as _, Keys, Later, Starts, Store as _};
-use abide_http::{Code, Fleet, House, HouseDriver, Look, Meter, Problem};
+use abide_engine::port::{
+    Agents, Audit, Clock as _, Keys, Later, Messages, SessionFiles, Sessions, Starts, Store as _,
+};
+use abide_engine::talk::{Grounds, Inbox, Talks};
+use abide_http::{Code, Fleet, House, HouseDriver, Hub, Look, Meter, Problem};
 use abide_process::LocalProcess;
+use host::LocalHost;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -31,6 +38,9 @@ pub(crate) struct LocalHouse {
     driver: Driver<ServerStore, LocalProcess, LocalWorkspace, SystemClock>,
     fleet: Arc<Fleet>,
     meter: Arc<Meter>,
+    talks: Arc<Talks<ServerStore, SystemClock>>,
+    hub: Arc<Hub>,
+    inbox: Arc<Inbox<SystemClock>>,
     limits: Limits,
     capabilities: CapabilityRegistry,
     surroundings: Surroundings,
@@ -50,13 +60,43 @@ impl LocalHouse {
             ServerStore::Sqlite(_) => runners::server_driver(session, Arc::clone(&stores.log), observer),
             ServerStore::Postgres(_) => runners::shared_driver(session, Arc::clone(&stores.log), observer),
         };
+        let mut capabilities = capabilities(session, Arc::clone(&stores.files), Reach::All).await.registry;
+        let here = Arc::new(Here::of(session));
+        let launch = launcher(Arc::new(LocalProcess::new().only_parent()));
+        let workspace = Workspace::new(here.root(), launch, "serve/sessions", here.kept_from_commands());
+        // Nothing else is called so: what comes with abide is registered first, and what a project brings along is checked.
+        let _ = capabilities.register(Arc::new(workspace));
+        let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(Inbox::new(Arc::new(SystemClock))));
+        let host = LocalHost {
+            here,
+            agents: Arc::clone(&stores.agents),
+            capabilities: capabilities.clone(),
+            inbox: Arc::clone(&inbox),
+            models: Arc::default(),
+        };
+        let (holder, is_dead) = match &*stores.talks {
+            ServerStore::Sqlite(_) => (runs::holder(), Arc::new(runs::is_dead) as runs::IsDead),
+            ServerStore::Postgres(_) => runners::shared_holder(),
+        };
+        let grounds = Grounds {
+            store: Arc::clone(&stores.talks),
+            clock: Arc::new(SystemClock),
+            sessions: Arc::clone(&stores.sessions),
+            messages: Arc::clone(&stores.messages),
+            holder,
+            is_dead,
+        };
+        let talks = Talks::new(grounds, Arc::new(host), hub.listening());
         Self {
             stores,
             driver,
             fleet,
             meter,
+            talks,
+            hub,
+            inbox,
             limits: runs::limits(session),
-            capabilities: capabilities(session, in_memory(), Reach::All).await.registry,
+            capabilities,
             surroundings: session.surroundings.clone(),
             shared: shared.clone(),
         }
@@ -95,6 +135,30 @@ impl House for LocalHouse {
 
     fn audit(&self) -> &dyn Audit {
         &*self.stores.audit
+    }
+
+    fn sessions(&self) -> &dyn Sessions {
+        &*self.stores.sessions
+    }
+
+    fn messages(&self) -> &dyn Messages {
+        &*self.stores.messages
+    }
+
+    fn files(&self) -> &dyn SessionFiles {
+        &*self.stores.files
+    }
+
+    fn talks(&self) -> &Arc<Talks<ServerStore, SystemClock>> {
+        &self.talks
+    }
+
+    fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    fn inbox(&self) -> &Inbox<SystemClock> {
+        &self.inbox
     }
 
     fn capabilities(&self) -> &CapabilityRegistry {

@@ -4,9 +4,11 @@ use super::ServerStore;
 use crate::runs::{self, SystemClock, log_file};
 use crate::session::Session;
 use crate::{Exit, Failure};
-use abide_engine::port::{Agents, Audit, Clock as _, Keys, Starts, StoreError};
+use abide_engine::port::{
+    Agents, Audit, Clock as _, Keys, Messages, SessionFiles, Sessions, Starts, StoreError,
+};
 use abide_store_postgres::PgStore;
-use abide_store_sqlite::{SqliteRegistry, SqliteStore};
+use abide_store_sqlite::{SqliteRegistry, SqliteSessionFiles, SqliteStore};
 use std::sync::Arc;
 
 /// The keys of a server, and where changes of them are noted.
@@ -24,6 +26,14 @@ pub(crate) struct Stores {
     pub(crate) agents: Arc<dyn Agents>,
     /// What was changed, by whom.
     pub(crate) audit: Arc<dyn Audit>,
+    /// Sessions of these agents.
+    pub(crate) sessions: Arc<dyn Sessions>,
+    /// What was said to them.
+    pub(crate) messages: Arc<dyn Messages>,
+    /// Their logs.
+    pub(crate) talks: Arc<ServerStore>,
+    /// Their files.
+    pub(crate) files: Arc<dyn SessionFiles>,
     /// What is used, for people.
     pub(crate) shown: String,
 }
@@ -37,12 +47,21 @@ impl Stores {
             let file = log_file(session);
             let registry = SqliteRegistry::open(&registry_file(session)).map_err(failed)?;
             let log = SqliteStore::open(&file, runs::settings()).map_err(failed)?;
+            // Not those of `abide chat`: it forgets old sessions, and knows nothing of these.
+            let talks = file.with_file_name("server-sessions.db");
+            let talks = SqliteStore::open(&talks, runs::settings()).map_err(failed)?;
+            let files = file.with_file_name("files.db");
+            let files = SqliteSessionFiles::open(&files, Arc::new(|| SystemClock.now().0)).map_err(failed)?;
             return Ok(Self {
                 log: Arc::new(ServerStore::Sqlite(Box::new(log))),
                 keys: Arc::new(registry.clone()),
                 starts: Arc::new(registry.clone()),
                 agents: Arc::new(registry.clone()),
-                audit: Arc::new(registry),
+                audit: Arc::new(registry.clone()),
+                sessions: Arc::new(registry.clone()),
+                messages: Arc::new(registry),
+                talks: Arc::new(ServerStore::Sqlite(Box::new(talks))),
+                files: Arc::new(files),
                 shown: file.display().to_string(),
             });
         };
@@ -55,12 +74,17 @@ impl Stores {
         // Keys are asked with every request: they do not wait behind what runs write.
         let (log, keys) = (open()?, Arc::new(open()?));
         let shown = log.place().to_owned();
+        let talks = log.sessions();
         Ok(Self {
             log: Arc::new(ServerStore::Postgres(Box::new(log))),
             keys: Arc::clone(&keys) as _,
             starts: Arc::clone(&keys) as _,
             agents: Arc::clone(&keys) as _,
-            audit: keys,
+            audit: Arc::clone(&keys) as _,
+            sessions: Arc::clone(&keys) as _,
+            messages: Arc::clone(&keys) as _,
+            talks: Arc::new(ServerStore::Postgres(Box::new(talks))),
+            files: keys,
             shown,
         })
     }

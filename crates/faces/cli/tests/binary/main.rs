@@ -29,6 +29,7 @@ mod skills;
 mod start;
 mod strange;
 mod support;
+mod talks;
 mod usage;
 mod validate;
 mod watch;

@@ -38,7 +38,7 @@ impl Server {
     pub(crate) fn ask(&self, method: &str, path: &str, key: Option<&str>, body: &str) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut more = key.map(|key| format!("Authorization: Bearer {}\r\n", key.trim())).unwrap_or_default();
-        if method == "POST" {
+        if matches!(method, "POST" | "PATCH") {
             let length = body.len();
             more = format!("{more}Content-Type: application/json\r\nContent-Length: {length}\r\n");
         }
@@ -58,6 +58,12 @@ impl Server {
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let process = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(process, signal).unwrap();
+    }
+
+    /// Ends it without a word, as a power cut does.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Asks it to end, and returns how it did.

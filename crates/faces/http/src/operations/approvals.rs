@@ -1,4 +1,4 @@
-//! What humans are asked, over all runs, and their answers; the name of the key is the name in the log.
+//! What humans are asked, by runs and by agents of sessions, and their answers; the name of the key is the name in the log.
 
 use super::refusals;
 use super::runs::{id, loaded, place};
@@ -11,7 +11,7 @@ use crate::view;
 use abide_core::event::{RunId, StepKey, Timestamp};
 use abide_core::run::{Command, Run};
 use abide_engine::keys::UNSIGNED;
-use abide_engine::port::Store as _;
+use abide_engine::port::{Confirmation, Store as _};
 use abide_engine::service::{self, Open};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -23,7 +23,10 @@ const READ: usize = 200;
 pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
     let limit = ask.limit()?;
     let mut place = ask.query("after").map(place).transpose()?;
-    let (mut items, mut looked_at, mut read) = (Vec::new(), 0, 0);
+    // Calls of sessions wait for a minute at most: they come first, however many there are.
+    let calls = if place.is_none() { house.inbox().open() } else { Vec::new() };
+    let mut items: Vec<Value> = calls.iter().map(view::tool_approval).collect();
+    let (limit, mut looked_at, mut read) = (limit + items.len(), 0, 0);
     let next = 'pages: loop {
         let page = house.driver().store().heads(place.as_ref(), 100).await;
         let page = page.map_err(|error| refusals::store(&error))?;
@@ -60,6 +63,9 @@ fn asked(run: &Run) -> Vec<Value> {
 }
 
 pub(super) async fn answer<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
+    if house.inbox().find(ask.part(0)).is_some() {
+        return answer_call(&**house, ask);
+    }
     let id = id(ask)?;
     let mut body = ask.object(&["step", "answer", "comment"])?;
     let step = text(&mut body, "step", 512)?;
@@ -90,7 +96,27 @@ pub(super) async fn answer<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
     };
     let run =
         service::command(house.driver(), &id, command).await.map_err(|error| refusals::service(&error))?;
-    Ok(Reply::done(&json!({ "run": id.as_str(), "status": run.status().word(), "by": by })))
+    let (id, status) = (id.as_str(), run.status().word());
+    Ok(Reply::done(&json!({ "id": id, "run": id, "status": status, "by": by })))
+}
+
+/// Answers whether an agent may call a tool.
+fn answer_call<H: House>(house: &H, ask: &Ask) -> Answered {
+    let mut body = ask.object(&["step", "answer", "comment"])?;
+    if text(&mut body, "step", 512)?.is_some() {
+        return Err(wrong("step", "is of a run, and this is a call of a session"));
+    }
+    let answer = text(&mut body, "answer", 512)?.ok_or_else(|| wrong("answer", "is missing"))?;
+    let (why, by) = (text(&mut body, "comment", 16 * 1024)?, ask.who.name().to_owned());
+    let said = match answer.as_str() {
+        "approved" => Confirmation::Yes { by: by.clone() },
+        "rejected" => Confirmation::No { by: by.clone(), why },
+        _ => return Err(wrong("answer", "to a call is approved or rejected")),
+    };
+    if !house.inbox().answer(ask.part(0), said) {
+        return Err(Problem::new(Code::Refused, "nobody waits for this answer any more"));
+    }
+    Ok(Reply::done(&json!({ "id": ask.part(0), "run": null, "status": answer, "by": by })))
 }
 
 /// Refuses an answer where two people are needed and nobody knows who the first one was.

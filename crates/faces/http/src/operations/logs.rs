@@ -39,11 +39,7 @@ pub(super) async fn stream<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
         Some("stderr") => &["stderr"],
         Some(_) => return Err(bad("channel", "is stdout or stderr")),
     };
-    let follow = match ask.query("follow") {
-        None | Some("false") => false,
-        Some("true") => true,
-        Some(_) => return Err(bad("follow", "is true or false")),
-    };
+    let follow = ask.flag("follow")?;
     let run = loaded(&*door.house, &id).await?;
     let step = ask.query("step").map(str::to_owned);
     if let Some(step) = &step

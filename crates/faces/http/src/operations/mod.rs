@@ -7,11 +7,14 @@ mod audit;
 mod capabilities;
 mod documents;
 mod events;
+mod files;
 mod keys;
 mod logs;
+mod messages;
 mod meta;
 mod refusals;
 mod runs;
+mod sessions;
 mod skills;
 
 pub(crate) use agents::Equippable;
@@ -20,6 +23,9 @@ pub(crate) use agents::{
 };
 pub use audit::row as audit_row;
 pub use keys::random;
+pub(crate) use messages::LONGEST_MESSAGE;
+pub(crate) use sessions::LONGEST_TITLE;
+pub(crate) use sessions::forget_removed;
 
 use crate::ask::Ask;
 use crate::door::{Answered, Door};
@@ -50,6 +56,19 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::GetRun => runs::show(&*door.house, &ask).await,
         Operation::ListEvents => events::list(&*door.house, &ask).await,
         Operation::StreamEvents => events::stream(door, &ask).await,
+        Operation::CreateAgentSession => sessions::create_of(&*door.house, &ask).await,
+        Operation::ListAgentSessions => sessions::list_of(&*door.house, &ask).await,
+        Operation::CreateSession => sessions::create(&*door.house, &ask).await,
+        Operation::ListSessions => sessions::list(&*door.house, &ask).await,
+        Operation::GetSession => sessions::show(&*door.house, &ask).await,
+        Operation::PatchSession => sessions::patch(&*door.house, &ask).await,
+        Operation::DeleteSession => sessions::delete(&*door.house, &ask).await,
+        Operation::PostMessage => messages::post(&*door.house, &ask).await,
+        Operation::ListMessages => messages::list(&*door.house, &ask).await,
+        Operation::GetMessage => messages::show(&*door.house, &ask).await,
+        Operation::CancelTurn => messages::cancel(&*door.house, &ask).await,
+        Operation::ListSessionEvents => events::list_of_session(&*door.house, &ask).await,
+        Operation::StreamSessionEvents => events::stream_of_session(door, &ask).await,
         Operation::StreamLogs => logs::stream(door, &ask).await,
         Operation::CancelRun => runs::cancel(&door.house, &ask).await,
         Operation::ResumeRun => runs::resume(&door.house, &ask).await,
@@ -64,6 +83,13 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::ArchiveAgent => agents::archive(&*door.house, &ask).await,
         Operation::ExportAgent => documents::export(&*door.house, &ask).await,
         Operation::ImportAgent => documents::import(door, &ask).await,
+        Operation::ReadFile => files::read(&*door.house, &ask).await,
+        Operation::WriteFile => files::write(&*door.house, &ask).await,
+        Operation::DeleteFile => files::delete(&*door.house, &ask).await,
+        Operation::StatFile => files::stat(&*door.house, &ask).await,
+        Operation::MoveFile => files::transfer(&*door.house, &ask, false).await,
+        Operation::CopyFile => files::transfer(&*door.house, &ask, true).await,
+        Operation::GrepFiles => files::grep(&*door.house, &ask).await,
         Operation::ListKeys => keys::list(&*door.house, &ask).await,
         Operation::CreateKey => keys::create(&*door.house, &ask).await,
         Operation::RevokeKey => keys::revoke(&*door.house, &ask).await,

@@ -3,7 +3,7 @@
 use crate::problem::{Code, Problem};
 use abide_core::run::Refusal;
 use abide_engine::LoadError;
-use abide_engine::port::{StartsError, StoreError};
+use abide_engine::port::{MessagesError, SessionsError, StartsError, StoreError};
 use abide_engine::service::ServiceError;
 use serde_json::Value;
 
@@ -28,6 +28,14 @@ pub(super) fn load(error: &LoadError) -> Problem {
 
 pub(super) fn starts(_: &StartsError) -> Problem {
     Problem::new(Code::Unavailable, "the starts of runs cannot be reached")
+}
+
+pub(super) fn sessions(_: &SessionsError) -> Problem {
+    Problem::new(Code::Unavailable, "the sessions cannot be reached")
+}
+
+pub(super) fn messages(_: &MessagesError) -> Problem {
+    Problem::new(Code::Unavailable, "the messages of sessions cannot be reached")
 }
 
 pub(super) fn service(error: &ServiceError) -> Problem {

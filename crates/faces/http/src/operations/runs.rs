@@ -64,7 +64,7 @@ pub(super) async fn start<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
     let again = match house.starts().note(noted).await.map_err(|error| refusals::starts(&error))? {
         Noted::New => false,
         Noted::Known { digest: known, .. } if known != digest => {
-            return Err(Problem::new(Code::Reused, "this `Idempotency-Key` was sent with another request"));
+            return Err(reused());
         }
         Noted::Known { run, .. } => {
             // If its start was cut short, it begins now, under the same id: there is never a second one.
@@ -87,11 +87,17 @@ pub(super) async fn start<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
     let head = head(&**house, &id).await?;
     let head = head.ok_or_else(|| Problem::new(Code::NotFound, format!("run {id} was forgotten")))?;
     let reply = Reply::json(StatusCode::CREATED, &head);
-    Ok(if again {
-        reply.header(HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"))
-    } else {
-        reply
-    })
+    Ok(if again { replayed(reply) } else { reply })
+}
+
+/// Says that an answer is about a request that was sent before.
+pub(super) fn replayed(reply: Reply) -> Reply {
+    reply.header(HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"))
+}
+
+/// Says that a request is not the one that was sent with the same name before.
+pub(super) fn reused() -> Problem {
+    Problem::new(Code::Reused, "this `Idempotency-Key` was sent with another request")
 }
 
 /// Checks everything that a start needs, away from what answers requests: it reads the disk.
@@ -103,7 +109,7 @@ async fn prepare<H: House>(house: &Arc<H>, start: Start) -> Result<Prepared, Pro
 }
 
 /// Returns what the caller calls this request.
-fn once(ask: &Ask) -> Result<Option<String>, Problem> {
+pub(super) fn once(ask: &Ask) -> Result<Option<String>, Problem> {
     let Some(value) = ask.headers.get("idempotency-key") else { return Ok(None) };
     match value.to_str() {
         Ok(text) if (1..=LONGEST_ONCE).contains(&text.len()) => Ok(Some(text.to_owned())),

@@ -4,9 +4,11 @@
 
 mod abilities;
 mod agents;
+mod files;
 mod keys;
 mod meta;
 mod runs;
+mod sessions;
 mod skills;
 
 use crate::ask::decoded;
@@ -92,6 +94,46 @@ pub enum Operation {
     ExportAgent,
     /// Makes an agent from a Markdown file.
     ImportAgent,
+    /// Makes a session of the agent that the path names.
+    CreateAgentSession,
+    /// Lists the sessions of an agent.
+    ListAgentSessions,
+    /// Makes a session.
+    CreateSession,
+    /// Lists sessions.
+    ListSessions,
+    /// Shows a session.
+    GetSession,
+    /// Changes a session.
+    PatchSession,
+    /// Removes a session.
+    DeleteSession,
+    /// Says something to a session.
+    PostMessage,
+    /// Lists what was said to a session.
+    ListMessages,
+    /// Shows a message and what came of it.
+    GetMessage,
+    /// Ends the turn of a session.
+    CancelTurn,
+    /// Lists the events of a session.
+    ListSessionEvents,
+    /// Tells the events of a session as they happen.
+    StreamSessionEvents,
+    /// Reads a file of a session, or lists a folder.
+    ReadFile,
+    /// Writes a file of a session.
+    WriteFile,
+    /// Deletes a file or a folder of a session.
+    DeleteFile,
+    /// Says what is known about a file.
+    StatFile,
+    /// Moves a file or a folder.
+    MoveFile,
+    /// Copies a file or a folder.
+    CopyFile,
+    /// Searches the files of a session.
+    GrepFiles,
     /// Lists keys.
     ListKeys,
     /// Makes a key.
@@ -126,13 +168,20 @@ pub enum Answer {
     Json(&'static str),
     /// A document of this schema about something that was made.
     Made(&'static str),
+    /// A document of this schema about something that will be done.
+    Taken(&'static str),
     /// Text of this kind.
     Text(&'static str),
     /// A document of this schema, or a drawing.
     Drawing(&'static str),
+    /// The bytes of a file, or a document of this schema.
+    File(&'static str),
     /// Server-sent events, or nothing if all are told.
     Events,
 }
+
+/// The body of a request that is taken as it is, byte for byte.
+pub const BYTES: &str = "Bytes";
 
 /// One thing that can be asked.
 #[derive(Debug, Clone, Copy)]
@@ -190,8 +239,16 @@ const RUN: Access = Access::Scope(Scope::Run);
 const ADMIN: Access = Access::Scope(Scope::Admin);
 
 /// The parts of the table, in the order of the document.
-const PARTS: &[&[Route]] =
-    &[meta::ROUTES, abilities::ROUTES, runs::ROUTES, agents::ROUTES, skills::ROUTES, keys::ROUTES];
+const PARTS: &[&[Route]] = &[
+    meta::ROUTES,
+    abilities::ROUTES,
+    runs::ROUTES,
+    agents::ROUTES,
+    skills::ROUTES,
+    sessions::ROUTES,
+    files::ROUTES,
+    keys::ROUTES,
+];
 
 const fn count(parts: &[&[Route]]) -> usize {
     let (mut count, mut part) = (0, 0);

@@ -2,6 +2,7 @@
 
 mod agents;
 mod runs;
+mod sessions;
 mod skills;
 
 use crate::problem::Code;
@@ -11,7 +12,8 @@ use serde_json::{Map, Value, json};
 /// Returns every schema by its name.
 pub(crate) fn all() -> Map<String, Value> {
     let mut all = Map::new();
-    for (name, schema) in [own(), runs::runs(), agents::agents(), skills::skills()].into_iter().flatten() {
+    let parts = [own(), runs::runs(), agents::agents(), skills::skills(), sessions::sessions()];
+    for (name, schema) in parts.into_iter().flatten() {
         all.insert(name.to_owned(), schema);
     }
     all

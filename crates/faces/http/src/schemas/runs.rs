@@ -117,12 +117,19 @@ pub(super) fn runs() -> Vec<(&'static str, Value)> {
         (
             "Approval",
             object(&[
-                ("run", string()),
-                ("ability", string()),
-                ("started_by", string()),
+                ("id", json!({ "type": "string", "description": "What the answer is sent to" })),
+                ("kind", json!({ "type": "string", "enum": ["plan", "approval", "failure", "tool"] })),
+                ("run", json!({ "type": ["string", "null"], "description": "The run that asks" })),
+                ("ability", maybe("string")),
+                ("started_by", maybe("string")),
                 ("parent", maybe("string")),
-                ("kind", json!({ "type": "string", "enum": ["plan", "approval", "failure"] })),
                 ("step", maybe("string")),
+                (
+                    "session",
+                    json!({ "type": ["string", "null"], "description": "The session whose agent wants to call a tool" }),
+                ),
+                ("tool", maybe("string")),
+                ("arguments", json!({ "description": "What the tool would be given" })),
                 ("prompt", string()),
                 ("options", list(option)),
                 ("approvers", list(string())),
@@ -135,7 +142,7 @@ pub(super) fn runs() -> Vec<(&'static str, Value)> {
             object(&[
                 (
                     "step?",
-                    json!({ "type": ["string", "null"], "description": "The step that asks; without one the plan is answered" }),
+                    json!({ "type": ["string", "null"], "description": "The step that asks; without one the plan, or the call of a tool, is answered" }),
                 ),
                 (
                     "answer",
@@ -144,6 +151,9 @@ pub(super) fn runs() -> Vec<(&'static str, Value)> {
                 ("comment?", maybe("string")),
             ]),
         ),
-        ("Answered", object(&[("run", string()), ("status", string()), ("by", string())])),
+        (
+            "Answered",
+            object(&[("id", string()), ("run", maybe("string")), ("status", string()), ("by", string())]),
+        ),
     ]
 }

@@ -1,17 +1,20 @@
 //! A house with real stores and processes, in a folder of its own, and a server that stands on it.
 
 use crate::client::Client;
-use abide_capabilities::{MemoryFiles, Sandbox, Web, World, builtins};
+use crate::talkers::{TestHost, TestModel};
+use abide_capabilities::{Sandbox, Web, World, builtins};
 use abide_core::event::{RunId, Timestamp};
 use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::{Driver, Observers};
 use abide_engine::keys::{Scope, mint};
 use abide_engine::port::{
-    Agents, Audit, Clock, Definition, FoundTexts, Holder, Keys, Later, Starts, Workspace, WorkspaceError,
+    Agents, Audit, Clock, Definition, FoundTexts, Holder, Keys, Later, Messages, SessionFiles, Sessions,
+    Starts, Workspace, WorkspaceError,
 };
-use abide_http::{Fleet, House, HouseDriver, Look, Meter, Options, Problem, Server};
+use abide_engine::talk::{Grounds, Inbox, Talks};
+use abide_http::{Fleet, House, HouseDriver, Hub, Look, Meter, Options, Problem, Server};
 use abide_process::LocalProcess;
-use abide_store_sqlite::{Settings, SqliteRegistry, SqliteStore};
+use abide_store_sqlite::{Settings, SqliteRegistry, SqliteSessionFiles, SqliteStore};
 use abide_testkit::twin::MemoryWorkspace;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -92,6 +95,12 @@ pub(crate) struct TestHouse {
     meter: Arc<Meter>,
     broken: AtomicBool,
     capabilities: CapabilityRegistry,
+    files: Arc<SqliteSessionFiles>,
+    talks: Arc<Talks<SqliteStore, TestClock>>,
+    hub: Arc<Hub>,
+    inbox: Arc<Inbox<TestClock>>,
+    /// What the agents of sessions are asked with.
+    pub(crate) model: TestModel,
 }
 
 impl TestHouse {
@@ -111,18 +120,46 @@ impl TestHouse {
             Arc::new(TestClock),
         );
         let holder = Holder { name: uuid::Uuid::new_v4().to_string(), process: 1 };
+        let registry = SqliteRegistry::open(&folder.join("server.db")).unwrap();
+        let files =
+            SqliteSessionFiles::open(&folder.join("files.db"), Arc::new(|| TestClock.now().0)).unwrap();
+        let files = Arc::new(files);
+        let capabilities = builtins(World {
+            now: Arc::new(|| TestClock.now()),
+            files: Arc::clone(&files) as _,
+            sandbox: Sandbox::unavailable("it was not tried"),
+            web: Web::default(),
+        });
+        let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(Inbox::new(Arc::new(TestClock))));
+        let model = TestModel::default();
+        let host = TestHost {
+            agents: registry.clone(),
+            capabilities: capabilities.clone(),
+            inbox: Arc::clone(&inbox),
+            model: model.clone(),
+        };
+        let sessions = folder.join("server-sessions.db");
+        let grounds = Grounds {
+            store: Arc::new(SqliteStore::open(&sessions, Settings::new(|| TestClock.now().0)).unwrap()),
+            clock: Arc::new(TestClock),
+            sessions: Arc::new(registry.clone()),
+            messages: Arc::new(registry.clone()),
+            holder: holder.clone(),
+            is_dead: Arc::new(|_| false),
+        };
+        let talks = Talks::new(grounds, Arc::new(host), hub.listening());
         Self {
-            registry: SqliteRegistry::open(&folder.join("server.db")).unwrap(),
+            registry,
             driver: Driver::new(ports, holder, Arc::new(observers), Arc::new(|_| false)),
             fleet,
             meter,
             broken: AtomicBool::new(false),
-            capabilities: builtins(World {
-                now: Arc::new(|| TestClock.now()),
-                files: Arc::new(MemoryFiles::new(Arc::new(|| TestClock.now()))),
-                sandbox: Sandbox::unavailable("it was not tried"),
-                web: Web::default(),
-            }),
+            capabilities,
+            files,
+            talks,
+            hub,
+            inbox,
+            model,
         }
     }
 
@@ -178,6 +215,30 @@ impl House for TestHouse {
 
     fn audit(&self) -> &dyn Audit {
         &self.registry
+    }
+
+    fn sessions(&self) -> &dyn Sessions {
+        &self.registry
+    }
+
+    fn messages(&self) -> &dyn Messages {
+        &self.registry
+    }
+
+    fn files(&self) -> &dyn SessionFiles {
+        &*self.files
+    }
+
+    fn talks(&self) -> &Arc<Talks<SqliteStore, TestClock>> {
+        &self.talks
+    }
+
+    fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    fn inbox(&self) -> &Inbox<TestClock> {
+        &self.inbox
     }
 
     fn capabilities(&self) -> &CapabilityRegistry {

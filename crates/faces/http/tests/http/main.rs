@@ -3,8 +3,11 @@
 mod agents;
 mod client;
 mod doors;
+mod files;
 mod house;
 mod keys;
 mod operations;
 mod runs;
+mod sessions;
 mod streams;
+mod talkers;

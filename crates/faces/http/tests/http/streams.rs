@@ -110,3 +110,40 @@ async fn a_log_is_followed_while_its_step_writes() {
         assert!(read > 0, "it broke off");
     }
 }
+
+/// Returns the ids of a stream, in order.
+fn ids(text: &str) -> Vec<u64> {
+    text.lines().filter_map(|line| line.strip_prefix("id: ")).map(|id| id.trim().parse().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_session_is_told_word_by_word_and_gone_on_with_without_a_gap_or_a_double() {
+    let served = Served::with(free()).await;
+    let session = crate::sessions::begun(&served).await;
+    let path = format!("/v1/sessions/{session}/events/stream");
+    let mut stream = open(&served, &path).await;
+    let say = json!({ "text": "slow one two three four five" });
+    let at = format!("POST /v1/sessions/{session}/messages");
+    assert_eq!(served.client.ask(&at, None, Some(&say)).await.status, 202);
+    let first = read_until(&mut stream, "event: delta").await;
+    drop(stream);
+    let known = *ids(&first).last().unwrap();
+    let mut stream = open(&served, &format!("{path}?after={known}")).await;
+    let rest = read_until(&mut stream, "turn.ended").await;
+    let all: Vec<u64> = ids(&first).into_iter().chain(ids(&rest)).collect();
+    assert_eq!(all, (1..=*all.last().unwrap()).collect::<Vec<_>>(), "each once, without a gap");
+    let answered = rest.find("event: model.answered").unwrap();
+    assert!(rest.rfind("event: delta").is_none_or(|delta| delta < answered), "{rest}");
+    // Whoever hears all of it hears the words of the answer, in their order.
+    assert_eq!(served.client.ask(&at, None, Some(&json!({ "text": "slow six seven" }))).await.status, 202);
+    let rest = read_until(&mut stream, "turn.ended").await;
+    let said: String = rest
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line.strip_prefix("data: ")?).ok())
+        .filter_map(|data| data.get("text")?.as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(said, "you said slow six seven");
+    drop(stream);
+    let none = served.client.ask(&format!("GET {path}?after=x"), None, None).await;
+    assert_eq!(none.problem(), "400 bad_parameter");
+}

@@ -40,6 +40,9 @@ pub(crate) struct Order<'a> {
 pub(crate) enum By {
     /// Somebody who types.
     Person,
+    /// Somebody who writes to an agent over HTTP: they choose the skill, and nothing is read or run for it that the agent could
+    /// not read or run.
+    Message,
     /// A step: whoever wrote the ability chose the skill, and the gate of the step holds for its commands.
     Step,
     /// Another agent: nothing is read or run for the skill that this agent could not read or run.
@@ -70,7 +73,7 @@ impl Workshop {
         let (skill, profile) = (name.to_owned(), self.profile.clone());
         let found = self.look(move |shelf| {
             let reader = match by {
-                By::Person => Reader::Person,
+                By::Person | By::Message => Reader::Person,
                 By::Step => Reader::Anybody,
                 By::Agent | By::Client => Reader::Agent(Some(&profile)),
             };
@@ -87,7 +90,7 @@ impl Workshop {
         let (commands, reads) = match by {
             By::Person => (commands, reads),
             By::Step => (self.commands(&loaded.skill.body, commands).await, reads),
-            By::Agent => (self.commands(&loaded.skill.body, commands).await, Reads::Skill),
+            By::Agent | By::Message => (self.commands(&loaded.skill.body, commands).await, Reads::Skill),
             By::Client => {
                 let why = "a client runs the skill, and abide does not know what its agent may do";
                 (Commands::Refused(why.to_owned()), Reads::Skill)
