@@ -9,13 +9,15 @@ mod seat;
 mod session_gate;
 pub(crate) mod skills;
 mod summaries;
+mod talking;
 
 pub(crate) use abilities::{Abilities, Human, NoHuman};
 pub(crate) use keeping::forget_old_sessions;
 pub(crate) use rules::Manner;
-pub(crate) use seat::{Here, Purpose, Talking, Wanted};
+pub(crate) use seat::{Here, Purpose, Wanted};
 pub(crate) use session_gate::SessionGate;
 use skills::SkillStep;
+pub(crate) use talking::Talking;
 
 use crate::runs::{self, SystemClock};
 use crate::session::Session;

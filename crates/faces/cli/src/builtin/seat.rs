@@ -21,7 +21,7 @@ use abide_core::diagnostic::nearest;
 use abide_core::model::{ModelName, Patience};
 use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, ToolKind, kind, names_tool};
 use abide_core::source::{Span, Spanned};
-use abide_engine::capability::{Choice, Equipment};
+use abide_engine::capability::Choice;
 use abide_engine::port::{Clock as _, Confirm, ModelError, NobodyToAsk, Store as _, Task, ToolSpec, Worker};
 use abide_engine::toolbox::{CheckedTool, Toolbox};
 use abide_engine::turn::{CallTree, Gate, ModelSeat, Seat, StepGate};
@@ -33,8 +33,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Where agents talk: the machine and the project, as far as putting one together needs them.
 pub(crate) struct Here {
-    surroundings: Surroundings,
-    place: Place,
+    pub(super) surroundings: Surroundings,
+    pub(super) place: Place,
     log: PathBuf,
     process: Arc<LocalProcess>,
     skills: Arc<KeptShelf>,
@@ -51,18 +51,6 @@ pub(crate) struct Wanted<'a> {
     /// The mark of the processes that it starts.
     pub(crate) mark: String,
     pub(crate) confirm: Arc<dyn Confirm>,
-}
-
-/// What an agent without a profile is put together from.
-pub(crate) struct Talking {
-    pub(crate) model: ModelSeat,
-    /// The full name of the model.
-    pub(crate) model_name: String,
-    pub(crate) equipment: Equipment,
-    pub(crate) gate: Arc<dyn Gate>,
-    pub(crate) confirm: Arc<dyn Confirm>,
-    /// The mark of the processes that are started for it.
-    pub(crate) mark: String,
 }
 
 /// What an agent is put together for: that says what holds it.
@@ -110,64 +98,6 @@ impl Here {
         &self.skills
     }
 
-    /// Returns the machine.
-    pub(crate) fn surroundings(&self) -> &Surroundings {
-        &self.surroundings
-    }
-
-    /// Returns the project.
-    pub(crate) fn root(&self) -> PathBuf {
-        self.place.root()
-    }
-
-    /// Makes a model ready to be asked: the one that is wanted, or the configured one; returns its full name, too.
-    pub(crate) async fn model(
-        &self,
-        agent: &str,
-        wanted: Option<ModelName>,
-    ) -> Result<(String, ModelSeat), String> {
-        let (model, openable) = self.quietly(|session| {
-            let model = wanted.or_else(|| session.configuration().config.model.map(|model| model.value));
-            let model = model.ok_or_else(|| format!("agent `{agent}`: {NO_MODEL}"))?;
-            let openable = models::openable(session, &model).map_err(|error| with_help(&error))?;
-            Ok::<_, String>((model, openable))
-        })?;
-        let (http, facts) = openable.open().await.map_err(|error| with_help(&error))?;
-        let name = model.model().to_owned();
-        Ok((
-            model.to_string(),
-            ModelSeat { model: Arc::new(http), name, facts, patience: Patience::default() },
-        ))
-    }
-
-    /// Puts an agent together that has no profile, for a conversation: it has its equipment and nothing of the project.
-    pub(crate) fn talking(&self, talking: Talking) -> Result<(Seat, Arc<Workshop>), String> {
-        let Talking { model, model_name, equipment, gate, confirm, mark } = talking;
-        let name = AgentName::parse("default").map_err(|error| error.to_string())?;
-        let profile = AgentProfile::named(Spanned::new(name, Span::default()));
-        let budget = self.quietly(|session| session.configuration().config.budget);
-        let place = self.policy_place();
-        let rules = ProfileRules { profile: profile.clone(), place: place.clone(), manner: Manner::Talk };
-        let seat = Seat {
-            model,
-            model_name,
-            system: equipment.system_prompt,
-            toolbox: equipment.toolbox,
-            permissions: Arc::new(rules),
-            gate,
-            confirm,
-            tree: CallTree::new(budget.envelope()),
-        };
-        let granted = seat.toolbox.iter().map(|tool| tool.spec().name.to_string()).collect();
-        let workshop = self.workshop(&seat, profile, Some(granted), (self.place.root(), mark));
-        Ok((seat, workshop))
-    }
-
-    /// Returns what commands of agents are not given: what abide asks models with, and what steps are given alone.
-    pub(crate) fn kept_from_commands(&self) -> Vec<String> {
-        self.quietly(kept_from_commands)
-    }
-
     /// Returns where sessions are kept.
     fn sessions(&self) -> PathBuf {
         self.log.with_file_name("sessions.db")
@@ -189,7 +119,7 @@ impl Here {
     }
 
     /// Makes what an agent loads and runs skills with.
-    fn workshop(
+    pub(super) fn workshop(
         &self,
         seat: &Seat,
         profile: AgentProfile,
@@ -279,7 +209,7 @@ impl Here {
     }
 
     /// Does something as a command would that was started here.
-    fn quietly<T>(&self, work: impl FnOnce(&Session<'_>) -> T) -> T {
+    pub(super) fn quietly<T>(&self, work: impl FnOnce(&Session<'_>) -> T) -> T {
         let (mut out, mut talk) = (io::sink(), io::sink());
         work(&Session::quiet(&self.surroundings, self.place.clone(), &mut out, &mut talk))
     }
@@ -411,7 +341,7 @@ impl Here {
         }
     }
 
-    fn policy_place(&self) -> policy::Place {
+    pub(super) fn policy_place(&self) -> policy::Place {
         let root = self.place.root().display().to_string();
         policy::Place { cwd: root.clone(), root, home: self.surroundings.variable("HOME") }
     }
@@ -425,7 +355,7 @@ impl Here {
 }
 
 /// Returns what commands of agents are not given: what abide asks models with, and what steps are given alone.
-fn kept_from_commands(session: &Session<'_>) -> Vec<String> {
+pub(super) fn kept_from_commands(session: &Session<'_>) -> Vec<String> {
     let config = session.configuration().config;
     let secrets = config.secrets.iter().filter_map(|(_, source)| match &source.value {
         SecretSource::Env(variable) => Some(variable.clone()),
@@ -500,7 +430,7 @@ fn has(profile: &AgentProfile, spec: &ToolSpec) -> bool {
 }
 
 /// What is said where no model is set.
-const NO_MODEL: &str = "no model is set: set `model: provider/name` in the configuration or in the agent's profile (`abide model list` shows what can be used)";
+pub(super) const NO_MODEL: &str = "no model is set: set `model: provider/name` in the configuration or in the agent's profile (`abide model list` shows what can be used)";
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(200).collect()
