@@ -168,7 +168,16 @@ impl<S: Store, C: Clock> Talks<S, C> {
         }
         let (talks, session) = (Arc::clone(self), session.to_owned());
         let leaving = self.leaving.subscribe();
-        tokio::spawn(async move { talks.sit(&session, patience, leaving).await });
+        tokio::spawn(async move {
+            let sitting = tokio::spawn({
+                let (talks, session) = (Arc::clone(&talks), session.clone());
+                async move { talks.sit(&session, patience, leaving).await }
+            });
+            if sitting.await.is_err() {
+                // It panicked: whoever looks next finds the session when its lease has ended.
+                talks.driven().remove(&session);
+            }
+        });
     }
 
     /// Drives every session that has something open and that nobody drives.

@@ -69,6 +69,12 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
         while *self.leaving.borrow() == Leaving::No {
             let news = talks.messages.news(self.id);
             let open = talks.messages.open(self.id).await?;
+            // One that was told is not told again, whatever has come before it meanwhile.
+            let over = open.iter().find_map(|open| Some((open, told_before(log.as_ref(), open)?)));
+            if let Some((message, end)) = over {
+                self.note_end(message, end, log.as_ref()).await?;
+                continue;
+            }
             let active = log.as_ref().and_then(|log| log.conversation().active.as_ref());
             let label = active.and_then(|turn| turn.label.clone());
             let under_way = active.is_some();
@@ -84,10 +90,6 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
                 }
                 return Ok(());
             };
-            if let Some(end) = told_before(log.as_ref(), message) {
-                self.note_end(message, end, log.as_ref()).await?;
-                continue;
-            }
             if renewed.elapsed() >= HEARTBEAT {
                 self.lease().await?;
                 renewed = Instant::now();
