@@ -66,6 +66,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::DELETE,
+        audited: true,
         summary: "Removes a session with everything that was said in it and its files; one that somebody else made needs the scope `approve`",
         ..get(
             "/v1/sessions/{session}",
