@@ -36,6 +36,8 @@ export interface AgentChange {
     name?: string | null;
     system_prompt?: string | null;
 }
+/** Markdown with `name`, `description`, `model` and `capabilities` in front; the rest is the system prompt */
+export type AgentDocument = string;
 export interface AgentPage {
     items: Agent[];
     /** The `after` of the next page; null at the end */
@@ -43,31 +45,51 @@ export interface AgentPage {
 }
 export interface Answered {
     by: string;
-    run: string;
+    id: string;
+    run: string | null;
     status: string;
 }
 export interface Approval {
-    ability: string;
+    ability: string | null;
     approvers: string[];
+    /** What the tool would be given */
+    arguments: unknown;
     deadline: number | null;
-    kind: "plan" | "approval" | "failure";
+    /** What the answer is sent to */
+    id: string;
+    kind: "plan" | "approval" | "failure" | "tool";
     options: {
         label: string;
         value: string;
     }[];
     parent: string | null;
     prompt: string;
-    run: string;
-    started_by: string;
+    /** The run that asks */
+    run: string | null;
+    /** The session whose agent wants to call a tool */
+    session: string | null;
+    started_by: string | null;
     step: string | null;
+    tool: string | null;
 }
 export interface ApprovalPage {
     items: Approval[];
     /** The `after` of the next page; null at the end */
     next: string | null;
 }
+export interface AuditPage {
+    items: Change[];
+    /** The `after` of the next page; null at the end */
+    next: string | null;
+}
 export interface Cancel {
     reason?: string | null;
+}
+export interface CancelTurn {
+    queued?: boolean | null;
+}
+export interface CancelledTurns {
+    items: Message[];
 }
 export interface Capabilities {
     items: Capability[];
@@ -107,6 +129,28 @@ export interface CapabilityDetail {
     }[];
     version: number;
 }
+export interface Change {
+    /** The `operationId` of what was done */
+    action: string;
+    /** Milliseconds since 1970 */
+    at: number;
+    /** The name of the key, or of a user of the machine */
+    by: string;
+    /** What was asked for; never a secret */
+    detail: Record<string, unknown>;
+    hash: string;
+    previous_hash: string;
+    /** The `X-Request-Id` of the request */
+    request: string | null;
+    seq: number;
+    /** The id of what was changed */
+    subject: string;
+}
+export interface Deleted {
+    /** How many files and folders went */
+    deleted: number;
+    path: string;
+}
 /** An OpenAPI 3.1 document */
 export type Document = Record<string, unknown>;
 export interface Event {
@@ -120,6 +164,36 @@ export interface EventPage {
     items: Event[];
     /** The `after` of the next page; null at the end */
     next: string | null;
+}
+export interface File {
+    /** Milliseconds since 1970 */
+    created_at: number;
+    is_directory: boolean;
+    is_readonly: boolean;
+    name: string;
+    path: string;
+    size_bytes: number;
+    /** Milliseconds since 1970 */
+    updated_at: number;
+}
+export interface FileContent {
+    content: string;
+    /** Milliseconds since 1970 */
+    created_at: number;
+    encoding: "text" | "base64";
+    is_directory: boolean;
+    is_readonly: boolean;
+    name: string;
+    path: string;
+    size_bytes: number;
+    /** Milliseconds since 1970 */
+    updated_at: number;
+}
+export type FileOrFolder = Folder | FileContent;
+export interface Folder {
+    count: number;
+    entries: File[];
+    path: string;
 }
 export interface Graph {
     ability: string;
@@ -157,6 +231,65 @@ export interface MadeKey {
     revoked_at: number | null;
     scopes: ("read" | "run" | "approve" | "admin")[];
 }
+export interface Matches {
+    match_count: number;
+    matches: Record<string, unknown>[];
+    pattern: string;
+    truncated?: boolean;
+}
+export interface Message {
+    by: string;
+    /** Milliseconds since 1970 */
+    created_at: number;
+    /** Its turn has the same */
+    id: string;
+    /** From 1, in the order in which they were taken */
+    number: number;
+    session: string;
+    text: string;
+    turn: {
+        /** The last answer, once the turn is over */
+        answer: string | null;
+        /** Who wants it to end */
+        cancelled_by: string | null;
+        /** Milliseconds since 1970 */
+        ended_at: number | null;
+        /** Why there is no answer, or only a part */
+        error: string | null;
+        status: "queued" | "running" | "finished" | "cancelled" | "failed" | "out_of_budget";
+    };
+    when_busy: "queue" | "interrupt" | "refuse";
+}
+export interface MessagePage {
+    items: Message[];
+    /** The `after` of the next page; null at the end */
+    next: string | null;
+}
+export interface Models {
+    default: string | null;
+    models: {
+        default: boolean;
+        help: string | null;
+        model: string;
+        problem: string | null;
+        provider: string;
+        /** Whether it can be asked; `problem` and `help` say why not */
+        usable: boolean;
+        [name: string]: unknown;
+    }[];
+    providers: {
+        help: string | null;
+        /** Where the key comes from, never the key */
+        key: string | null;
+        problem: string | null;
+        provider: string;
+        url: string | null;
+        /** Whether it can be asked; `problem` and `help` say why not */
+        usable: boolean;
+        [name: string]: unknown;
+    }[];
+    [name: string]: unknown;
+}
 export interface NewAgent {
     /** Earlier ones speak first */
     capabilities?: string[];
@@ -165,16 +298,29 @@ export interface NewAgent {
     name: string;
     system_prompt?: string | null;
 }
+export interface NewAgentSession {
+    title?: string | null;
+}
 export interface NewAnswer {
     /** The `value` of an option, or `rejected` */
     answer: string;
     comment?: string | null;
-    /** The step that asks; without one the plan is answered */
+    /** The step that asks; without one the plan, or the call of a tool, is answered */
     step?: string | null;
 }
 export interface NewKey {
     name: string;
     scopes: ("read" | "run" | "approve" | "admin")[];
+}
+export interface NewMessage {
+    /** What is said; `/name arguments` runs a skill */
+    text: string;
+    /** While another turn is not over: wait, end it and be next, or be refused with 409 */
+    when_busy?: "queue" | "interrupt" | "refuse" | null;
+}
+export interface NewPlace {
+    from: string;
+    to: string;
 }
 export interface NewPlan {
     input?: string | null;
@@ -188,11 +334,15 @@ export interface NewRun {
     /** Values by the name of the input */
     inputs?: Record<string, unknown> | null;
 }
+export interface NewSession {
+    agent: string;
+    title?: string | null;
+}
 export type Nothing = Record<string, never>;
 export type Plan = Record<string, unknown>;
 export interface Problem {
     /** Never changes its meaning */
-    code: "bad_request" | "bad_parameter" | "bad_body" | "no_key" | "wrong_key" | "no_scope" | "foreign_origin" | "foreign_host" | "no_route" | "no_method" | "not_found" | "not_yours" | "refused" | "reused" | "changed" | "capability" | "too_slow" | "too_long" | "not_json" | "invalid" | "too_many" | "internal" | "unavailable";
+    code: "bad_request" | "bad_parameter" | "bad_body" | "no_key" | "wrong_key" | "no_scope" | "foreign_origin" | "foreign_host" | "no_route" | "no_method" | "not_found" | "not_yours" | "refused" | "reused" | "changed" | "capability" | "too_slow" | "too_long" | "not_json" | "wrong_kind" | "invalid" | "too_many" | "internal" | "unavailable";
     detail: string;
     help?: string;
     status: number;
@@ -256,6 +406,74 @@ export interface RunPage {
     /** The `after` of the next page; null at the end */
     next: string | null;
 }
+export interface Session {
+    /** The id of its agent */
+    agent: string;
+    /** Who made it */
+    by: string;
+    /** Milliseconds since 1970 */
+    created_at: number;
+    id: string;
+    title: string | null;
+    /** When it was changed or told something last, in milliseconds since 1970 */
+    updated_at: number;
+}
+export interface SessionChange {
+    title?: string | null;
+}
+export interface SessionDetail {
+    /** The id of its agent */
+    agent: string;
+    /** Who made it */
+    by: string;
+    /** Milliseconds since 1970 */
+    created_at: number;
+    id: string;
+    /** How many messages are not over */
+    open: number;
+    status: "idle" | "active";
+    title: string | null;
+    /** The message whose turn is under way */
+    turn: string | null;
+    /** When it was changed or told something last, in milliseconds since 1970 */
+    updated_at: number;
+}
+export interface SessionPage {
+    items: Session[];
+    /** The `after` of the next page; null at the end */
+    next: string | null;
+}
+export interface Skill {
+    /** What it says; missing if it cannot be read */
+    body?: string;
+    description: string | null;
+    digest: string | null;
+    file: string;
+    name: string;
+    origin: string;
+    problems: Record<string, unknown>[];
+    reason: string | null;
+    /** `reason` says why it is not available */
+    state: "available" | "unavailable" | "shadowed" | "dropped";
+    trust: string;
+    [name: string]: unknown;
+}
+export interface SkillRow {
+    description: string | null;
+    file: string;
+    name: string;
+    origin: string;
+    problems: Record<string, unknown>[];
+    reason: string | null;
+    /** `reason` says why it is not available */
+    state: "available" | "unavailable" | "shadowed" | "dropped";
+    [name: string]: unknown;
+}
+export interface Skills {
+    problems: Record<string, unknown>[];
+    skills: SkillRow[];
+    [name: string]: unknown;
+}
 export interface Version {
     api: string;
     name: string;
@@ -263,6 +481,10 @@ export interface Version {
 }
 /** Every operation by its method and address. */
 export interface Operations {
+    /** This document as a page for people */
+    "GET /docs": {
+        answer: string;
+    };
     /** Lists the abilities of the project, broken and shadowed ones too */
     "GET /v1/abilities": {
         answer: Abilities;
@@ -280,8 +502,8 @@ export interface Operations {
             ability: string;
         };
         query: {
-            /** json, text, mermaid, dot or svg; json if not said */
-            format?: string;
+            /** json if not said */
+            format?: "json" | "text" | "mermaid" | "dot" | "svg";
         };
         answer: Graph;
     };
@@ -307,14 +529,19 @@ export interface Operations {
             limit?: number;
             /** The `next` of the page before */
             after?: string;
-            /** active or archived; both if not said */
-            status?: string;
+            /** both if not said */
+            status?: "active" | "archived";
         };
         answer: AgentPage;
     };
     /** Makes an agent; a capability that it could not have is refused with 422, and nothing is made */
     "POST /v1/agents": {
         body: NewAgent;
+        answer: Agent;
+    };
+    /** Makes an agent from Markdown, as `export` writes it; what cannot be kept is refused with 422, and nothing is made */
+    "POST /v1/agents/import": {
+        body: string;
         answer: Agent;
     };
     /** Shows an agent; its `ETag` is what `If-Match` names */
@@ -340,6 +567,34 @@ export interface Operations {
         body: Nothing;
         answer: Agent;
     };
+    /** Shows an agent as Markdown: what it is in front, and its system prompt */
+    "GET /v1/agents/{agent}/export": {
+        path: {
+            agent: string;
+        };
+        answer: string;
+    };
+    /** Lists the sessions of an agent in the order of creation */
+    "GET /v1/agents/{agent}/sessions": {
+        path: {
+            agent: string;
+        };
+        query: {
+            /** How many rows the page may have */
+            limit?: number;
+            /** The `next` of the page before */
+            after?: string;
+        };
+        answer: SessionPage;
+    };
+    /** Makes a session of an agent */
+    "POST /v1/agents/{agent}/sessions": {
+        path: {
+            agent: string;
+        };
+        body: NewAgentSession;
+        answer: Session;
+    };
     /** Lists what humans are asked, over all runs */
     "GET /v1/approvals": {
         query: {
@@ -357,6 +612,16 @@ export interface Operations {
         };
         body: NewAnswer;
         answer: Answered;
+    };
+    /** Lists what was changed, by whom and when, the oldest first; each row is chained to the one before it */
+    "GET /v1/audit": {
+        query: {
+            /** How many rows the page may have */
+            limit?: number;
+            /** Only what comes after this position: the `next` of the page before */
+            after?: number;
+        };
+        answer: AuditPage;
     };
     /** Lists every capability that agents can be given, usable or not */
     "GET /v1/capabilities": {
@@ -394,6 +659,14 @@ export interface Operations {
             key: string;
         };
         answer: Key;
+    };
+    /** What this server has done since it started, in the text format of Prometheus */
+    "GET /v1/metrics": {
+        answer: string;
+    };
+    /** Lists models and who serves them, each usable or with what is missing; keys are in none of it */
+    "GET /v1/models": {
+        answer: Models;
     };
     /** This document */
     "GET /v1/openapi.json": {
@@ -471,8 +744,8 @@ export interface Operations {
         query: {
             /** Only of this step */
             step?: string;
-            /** stdout or stderr; both if not said */
-            channel?: string;
+            /** both if not said */
+            channel?: "stdout" | "stderr";
             /** Whether to go on until the run is over */
             follow?: boolean;
         };
@@ -485,6 +758,197 @@ export interface Operations {
         };
         body: Resume;
         answer: Run;
+    };
+    /** Lists sessions in the order of creation */
+    "GET /v1/sessions": {
+        query: {
+            /** How many rows the page may have */
+            limit?: number;
+            /** The `next` of the page before */
+            after?: string;
+            /** Only sessions of this agent */
+            agent?: string;
+        };
+        answer: SessionPage;
+    };
+    /** Makes a session of the agent that the body names */
+    "POST /v1/sessions": {
+        body: NewSession;
+        answer: Session;
+    };
+    /** Shows a session, and whether something is under way in it */
+    "GET /v1/sessions/{session}": {
+        path: {
+            session: string;
+        };
+        answer: SessionDetail;
+    };
+    /** Removes a session with everything that was said in it and its files; one that somebody else made needs the scope `approve` */
+    "DELETE /v1/sessions/{session}": {
+        path: {
+            session: string;
+        };
+        answer: Session;
+    };
+    /** Calls a session something else */
+    "PATCH /v1/sessions/{session}": {
+        path: {
+            session: string;
+        };
+        body: SessionChange;
+        answer: Session;
+    };
+    /** Ends the turn that is under way; with `queued`, what waits is not told either */
+    "POST /v1/sessions/{session}/cancel": {
+        path: {
+            session: string;
+        };
+        body: CancelTurn;
+        answer: CancelledTurns;
+    };
+    /** Lists the events of a session; `after` is the `seq` of the last one that is known */
+    "GET /v1/sessions/{session}/events": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** How many rows the page may have */
+            limit?: number;
+            /** The `seq` of the last event that is known */
+            after?: number;
+        };
+        answer: EventPage;
+    };
+    /** Tells the events of a session as they happen, and between them what the model says, piece by piece; `Last-Event-ID` goes on where a stream broke off */
+    "GET /v1/sessions/{session}/events/stream": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** The `seq` of the last event that is known */
+            after?: number;
+        };
+        answer: string;
+    };
+    /** Reads a file of a session, byte for byte, or lists a folder; the `ETag` of a file is what `If-Match` names */
+    "GET /v1/sessions/{session}/fs": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** Where, from `/` on; the root if not said */
+            path?: string;
+            /** bytes or json, for a file; bytes if not said */
+            format?: string;
+        };
+        answer: FileOrFolder;
+    };
+    /** Writes a file and the folders above it; with `If-Match` only if nobody else has changed it, with `If-None-Match: *` only if nothing is there */
+    "PUT /v1/sessions/{session}/fs": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** Where, from `/` on; the root if not said */
+            path?: string;
+            /** Whether it may not be changed from then on */
+            readonly?: boolean;
+        };
+        body: Uint8Array;
+        answer: File;
+    };
+    /** Deletes a file, or a folder: with `recursive`, all that is in it */
+    "DELETE /v1/sessions/{session}/fs": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** Where, from `/` on; the root if not said */
+            path?: string;
+            /** Whether a folder goes with all that is in it */
+            recursive?: boolean;
+        };
+        answer: Deleted;
+    };
+    /** Copies a file, or a folder with all that is in it, to where nothing is */
+    "POST /v1/sessions/{session}/fs/copy": {
+        path: {
+            session: string;
+        };
+        body: NewPlace;
+        answer: File;
+    };
+    /** Searches the files of a session for a pattern */
+    "GET /v1/sessions/{session}/fs/grep": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** A regular expression */
+            pattern?: string;
+            /** Only files whose path fits, such as `*.txt` */
+            path_pattern?: string;
+        };
+        answer: Matches;
+    };
+    /** Moves a file, or a folder with all that is in it, to where nothing is */
+    "POST /v1/sessions/{session}/fs/move": {
+        path: {
+            session: string;
+        };
+        body: NewPlace;
+        answer: File;
+    };
+    /** Says what is known about a file or a folder */
+    "GET /v1/sessions/{session}/fs/stat": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** Where, from `/` on; the root if not said */
+            path?: string;
+        };
+        answer: File;
+    };
+    /** Lists what was said to a session, with what came of it; `after` is the `number` of the last one that is known */
+    "GET /v1/sessions/{session}/messages": {
+        path: {
+            session: string;
+        };
+        query: {
+            /** How many rows the page may have */
+            limit?: number;
+            /** The `number` of the last message that is known */
+            after?: number;
+        };
+        answer: MessagePage;
+    };
+    /** Says something to a session: a turn begins, at once or when those before it are over; the same `Idempotency-Key` counts once */
+    "POST /v1/sessions/{session}/messages": {
+        path: {
+            session: string;
+        };
+        body: NewMessage;
+        answer: Message;
+    };
+    /** Shows a message and what came of it */
+    "GET /v1/sessions/{session}/messages/{message}": {
+        path: {
+            session: string;
+            message: string;
+        };
+        answer: Message;
+    };
+    /** Lists the skills of every client, those that cannot be used too, with the reason */
+    "GET /v1/skills": {
+        answer: Skills;
+    };
+    /** Shows a skill: whether it can be used, what it requires, whether it is trusted, and what it says */
+    "GET /v1/skills/{skill}": {
+        path: {
+            skill: string;
+        };
+        answer: Skill;
     };
     /** Says which version of abide answers */
     "GET /v1/version": {
