@@ -48,7 +48,7 @@ impl Settings {
             clock: Arc::new(clock),
             connections: 16,
             patience: Duration::from_secs(5),
-            outage: Duration::from_secs(60),
+            outage: Duration::from_mins(1),
         }
     }
 }

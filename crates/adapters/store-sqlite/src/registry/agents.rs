@@ -24,10 +24,18 @@ fn later<T: Send + 'static>(done: Result<T, Problem>) -> Later<Result<T, AgentsE
     Box::pin(std::future::ready(done))
 }
 
-/// An agent with its capabilities in one statement, which sees one moment and needs no transaction around it.
-const SELECT: &str = "SELECT id, name, description, system_prompt, model, status, created_at, updated_at, version,
-    (SELECT group_concat(capability_id, char(10)) FROM
-        (SELECT capability_id FROM agent_capabilities WHERE agent_id = agents.id ORDER BY position)) FROM agents";
+/// Reads agents with their capabilities in one statement, which sees one moment and needs no transaction around it.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, name, description, system_prompt, model, status, created_at, updated_at, version,
+                (SELECT group_concat(capability_id, char(10)) FROM
+                    (SELECT capability_id FROM agent_capabilities WHERE agent_id = agents.id ORDER BY position))
+             FROM agents ",
+            $rest
+        )
+    };
+}
 
 fn row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
     // No id of a capability has a line end in it.
@@ -81,10 +89,8 @@ impl Agents for SqliteRegistry {
     }
 
     fn find(&self, id: &str) -> Later<Result<Option<AgentRow>, AgentsError>> {
-        later(self.look(|connection| {
-            let sql = format!("{SELECT} WHERE id = ?1");
-            Ok(connection.prepare_cached(&sql)?.query_row([id], row).optional()?)
-        }))
+        let sql = select!("WHERE id = ?1");
+        later(self.look(|connection| Ok(connection.prepare_cached(sql)?.query_row([id], row).optional()?)))
     }
 
     fn list(
@@ -94,8 +100,8 @@ impl Agents for SqliteRegistry {
         most: usize,
     ) -> Later<Result<Vec<AgentRow>, AgentsError>> {
         later(self.look(|connection| {
-            let sql = format!("{SELECT} WHERE id > ?1 AND (?2 IS NULL OR status = ?2) ORDER BY id LIMIT ?3");
-            let mut found = connection.prepare_cached(&sql)?;
+            let sql = select!("WHERE id > ?1 AND (?2 IS NULL OR status = ?2) ORDER BY id LIMIT ?3");
+            let mut found = connection.prepare_cached(sql)?;
             let status = status.map(AgentStatus::word);
             let rows = found.query_map(params![after.unwrap_or(""), status, most], row)?;
             Ok(rows.collect::<Result<_, _>>()?)

@@ -270,13 +270,8 @@ fn plan_page(plan: &Value) -> String {
             match value {
                 Value::String(value) => line("   ", name, value),
                 Value::Object(known) if known.contains_key("value") || known.contains_key("template") => {
-                    let shown = known.get("value").or_else(|| known.get("template"));
-                    let plain = shown.and_then(Value::as_str).map(str::to_owned);
-                    line(
-                        "   ",
-                        name,
-                        &plain.unwrap_or_else(|| shown.map(ToString::to_string).unwrap_or_default()),
-                    );
+                    let either = known.get("value").or_else(|| known.get("template")).unwrap_or(&Value::Null);
+                    line("   ", name, &either.as_str().map_or_else(|| either.to_string(), str::to_owned));
                 }
                 Value::Object(all) if !all.is_empty() => line("   ", name, &value.to_string()),
                 Value::Array(all) if !all.is_empty() => line("   ", name, &value.to_string()),

@@ -33,6 +33,6 @@ pub(crate) fn list_all(server: &Server) {
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), MANY);
     }
     let sum = |pages: &[Duration]| pages.iter().sum::<Duration>();
-    let (first, last) = (sum(&least[..10]), sum(&least[least.len() - 10..]));
-    assert!(last < first * 2, "the first ten pages took {first:?}, the last ten {last:?}");
+    let (begin, end) = (sum(&least[..10]), sum(&least[least.len() - 10..]));
+    assert!(end < begin * 2, "the first ten pages took {begin:?}, the last ten {end:?}");
 }

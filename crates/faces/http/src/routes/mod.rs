@@ -285,6 +285,11 @@ impl Route {
 
     /// Returns what the names in braces stand for, if a path is one of this route.
     fn matches(&self, path: &str) -> Option<Vec<String>> {
+        // Most routes differ before their first name in braces, and are left out without being taken apart.
+        let fixed = self.path.bytes().take_while(|byte| *byte != b'{');
+        if fixed.zip(path.bytes()).any(|(own, given)| own != given) {
+            return None;
+        }
         let mut found = Vec::new();
         let (mut own, mut given) = (self.path.split('/'), path.split('/'));
         loop {

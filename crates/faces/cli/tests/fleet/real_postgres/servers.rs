@@ -75,7 +75,7 @@ fn follow(server: &Server, key: &str, run: &str) -> std::thread::JoinHandle<Stri
     )
     .unwrap();
     std::thread::spawn(move || {
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let mut text = Vec::new();
         let _ = stream.read_to_end(&mut text);
         let text = String::from_utf8_lossy(&text).into_owned();
