@@ -33,13 +33,14 @@ fn text(row: &PgRow, column: usize, stream: &str, seq: u64) -> Result<String, St
     String::from_utf8(bytes).map_err(|_| damaged(stream, seq, "it is not text"))
 }
 
-/// Holds a stream until the transaction ends; one that does not exist yet can be held too.
-pub(crate) async fn hold(connection: &mut PgConnection, stream: &str) -> Result<(), Stop> {
-    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+/// Holds a stream until the transaction ends; one that does not exist yet can be held too. Returns whether the database is a stand-by,
+/// which only reads, and may not yet show what has been committed.
+pub(crate) async fn hold(connection: &mut PgConnection, stream: &str) -> Result<bool, Stop> {
+    let row = sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)), pg_is_in_recovery()")
         .bind(stream)
-        .execute(connection)
+        .fetch_one(connection)
         .await?;
-    Ok(())
+    Ok(row.try_get(1)?)
 }
 
 async fn end(connection: &mut PgConnection, stream: &str) -> Result<Option<End>, Stop> {

@@ -87,40 +87,28 @@ impl PgStore {
         }
     }
 
-    /// Writes output; returns also where the output ends if it could be committed.
+    /// Writes output, unless it ends where an earlier try would have made it end: an attempt has one writer. Returns also where the
+    /// output ends if it could be committed.
     pub(crate) async fn try_output(
         &self,
         key: &OutputKey,
         bytes: &[u8],
+        perhaps: Option<i64>,
     ) -> (Option<i64>, Result<(), StoreError>) {
         let mut held = match self.hold(&key.stream, Reach::Beside).await {
             Ok(held) => held,
             Err(error) => return (None, Err(error)),
         };
-        let done = outputs::write(&mut held, key, bytes).await;
+        let done = match perhaps {
+            None => outputs::write(&mut held, key, bytes).await,
+            Some(perhaps) => match outputs::end(&mut *held, key).await {
+                Ok(end) if end == perhaps => Ok(end),
+                Ok(_) => outputs::write(&mut held, key, bytes).await,
+                Err(stop) => Err(stop),
+            },
+        };
         let end = done.as_ref().ok().copied();
         (end, self.commit(held, done).await.map(drop))
-    }
-
-    /// Returns whether an output ends where it would if bytes that may have been written were.
-    pub(crate) async fn output_ends_at(
-        &self,
-        key: &OutputKey,
-        end: i64,
-        outage: &Outage,
-    ) -> Result<bool, StoreError> {
-        loop {
-            let pool = self.ready().await?;
-            match outputs::end(pool, key).await {
-                Ok(found) => return Ok(found == end),
-                Err(stop) => {
-                    let error = stop.of_write(self.place());
-                    if !outage.goes_on(&error, IsCommitted::No).await {
-                        return Err(self.unknown_end(&error));
-                    }
-                }
-            }
-        }
     }
 
     fn unknown_end(&self, error: &StoreError) -> StoreError {
