@@ -30,7 +30,7 @@ pub async fn summarize<C: Clock>(
         Some(instruction) => format!("{CONDENSE}\n\nHow to condense it: {instruction}"),
     };
     let request = ModelRequest {
-        system,
+        system: system.into(),
         limits: AnswerLimits { tokens, ..AnswerLimits::default() },
         ..ModelRequest::new(
             format!("{}/{}/summary", output.run, output.step),

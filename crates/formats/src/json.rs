@@ -1,6 +1,7 @@
 //! JSON ⇄ data.
 
 use abide_core::value::Value;
+use serde::{Serialize, Serializer};
 
 /// Parses a JSON text; numbers without a fraction that fit are integers.
 pub fn parse(text: &str) -> Result<Value, String> {
@@ -20,6 +21,23 @@ pub fn from_json(json: serde_json::Value) -> Value {
         serde_json::Value::Array(items) => Value::List(items.into_iter().map(from_json).collect()),
         serde_json::Value::Object(entries) => {
             Value::Map(entries.into_iter().map(|(key, value)| (key, from_json(value))).collect())
+        }
+    }
+}
+
+/// Data as a serializer writes it, without a copy of it; numbers that JSON cannot write become null.
+pub struct Written<'a>(pub &'a Value);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Null => to.serialize_unit(),
+            Value::Bool(value) => to.serialize_bool(*value),
+            Value::Int(value) => to.serialize_i64(*value),
+            Value::Float(value) => to.serialize_f64(*value),
+            Value::Text(text) => to.serialize_str(text),
+            Value::List(items) => to.collect_seq(items.iter().map(Written)),
+            Value::Map(entries) => to.collect_map(entries.iter().map(|(key, value)| (key, Written(value)))),
         }
     }
 }

@@ -4,6 +4,7 @@ use abide_core::model::{Arguments, Piece, Thought, ToolCall, Usage};
 use abide_core::value::Value;
 use abide_engine::port::{AnswerEnd, ModelAnswer, ModelEvent};
 use abide_formats::json;
+use std::borrow::Cow;
 
 /// The tool that a model gives its final answer with, where a provider has no other way to ask for one by a schema.
 pub(crate) const ANSWER_TOOL: &str = "abide_answer";
@@ -123,10 +124,11 @@ fn read_arguments(text: &str) -> Arguments {
 }
 
 /// Returns the arguments of an earlier call as a provider wants them back: an object, whatever the model wrote.
-pub(crate) fn sent_back(arguments: &Arguments) -> serde_json::Value {
+pub(crate) fn sent_back(arguments: &Arguments) -> Cow<'_, Value> {
+    let only = |name: &str, value: Value| Cow::Owned(Value::Map(vec![(name.to_owned(), value)]));
     match arguments {
-        Arguments::Data(value @ Value::Map(_)) => json::to_json(value),
-        Arguments::Data(value) => serde_json::json!({ "value": json::to_json(value) }),
-        Arguments::Unreadable(text) => serde_json::json!({ "unreadable": text }),
+        Arguments::Data(value @ Value::Map(_)) => Cow::Borrowed(value),
+        Arguments::Data(value) => only("value", value.clone()),
+        Arguments::Unreadable(text) => only("unreadable", Value::Text(text.clone())),
     }
 }

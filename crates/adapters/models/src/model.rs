@@ -1,5 +1,6 @@
 //! The port, over HTTP.
 
+use crate::event::Json;
 use crate::gathered::{Broken, Gathered};
 use crate::proxy::Proxies;
 use crate::refusal::{Meaning, Refusal};
@@ -14,7 +15,6 @@ use abide_engine::port::{
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
-use serde_json::Value;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,7 +100,7 @@ impl Hearing {
         if matches!(self, Self::Chat(_)) && data.trim() == "[DONE]" {
             return Ok((Vec::new(), true));
         }
-        let event: Value = serde_json::from_str(data)
+        let event: Json<'_> = serde_json::from_str(data)
             .map_err(|error| Broken::Malformed(format!("an event is not JSON: {error}")))?;
         match self {
             Self::Anthropic(hearing) => {
@@ -191,12 +191,14 @@ impl Asked {
 
     /// Sends a question, and returns the answer once it is known to be one.
     async fn send(&self, request: &ModelRequest, begin: Instant) -> Result<Response, ModelError> {
+        let official = self.url.starts_with("https://api.openai.com/");
         let body = match self.provider.format {
-            WireFormat::Anthropic => anthropic::body(request),
-            WireFormat::OpenAi => chat::body(request, self.url.starts_with("https://api.openai.com/")),
+            WireFormat::Anthropic => serde_json::to_vec(&anthropic::body(request)),
+            WireFormat::OpenAi => serde_json::to_vec(&chat::Body { request, official }),
         };
-        let mut sent =
-            self.client.post(&self.url).header(CONTENT_TYPE, "application/json").body(body.to_string());
+        // Texts and numbers in memory can always be written.
+        let body = body.unwrap_or_default();
+        let mut sent = self.client.post(&self.url).header(CONTENT_TYPE, "application/json").body(body);
         if self.provider.format == WireFormat::Anthropic {
             sent = sent.header("anthropic-version", "2023-06-01");
         }

@@ -38,25 +38,29 @@ impl Reader {
                 continue;
             }
             let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                self.add(rest)?;
+                self.fits(rest)?;
+                self.line.extend_from_slice(rest);
                 break;
             };
-            self.add(&rest[..end])?;
+            let whole = &rest[..end];
             self.returned = rest[end] == b'\r';
             rest = &rest[end + 1..];
-            let line = std::mem::take(&mut self.line);
-            events.extend(self.end_of(&line)?);
+            self.fits(whole)?;
+            if self.line.is_empty() {
+                // Nearly every line comes in one piece, and is not copied.
+                events.extend(self.end_of(whole)?);
+            } else {
+                self.line.extend_from_slice(whole);
+                let line = std::mem::take(&mut self.line);
+                events.extend(self.end_of(&line)?);
+            }
         }
         Ok(events)
     }
 
-    fn add(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+    fn fits(&self, bytes: &[u8]) -> Result<(), TooLong> {
         let held = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
-        if bytes.len() > self.most.saturating_sub(held) {
-            return Err(TooLong);
-        }
-        self.line.extend_from_slice(bytes);
-        Ok(())
+        if bytes.len() > self.most.saturating_sub(held) { Err(TooLong) } else { Ok(()) }
     }
 
     /// Takes a whole line; an empty one ends the event.
@@ -64,10 +68,11 @@ impl Reader {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
         if line.is_empty() {
             // An event without data is none, and what the event is called stands in its data too.
-            return Ok(self
-                .data
-                .take()
-                .map(|data| Event { data: String::from_utf8_lossy(&data).into_owned() }));
+            let text = |data| {
+                String::from_utf8(data)
+                    .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
+            };
+            return Ok(self.data.take().map(|data| Event { data: text(data) }));
         }
         let value = match line.strip_prefix(b"data") {
             Some([]) => &[],

@@ -3,6 +3,7 @@
 use super::{Answered, Compacted, Decision, Outcome, Repeats, SessionCreated, Spent, TurnEnd, TurnEvent};
 use crate::model::{AnswerEnd, Message, Part, Piece, ToolCall, ToolResult};
 use crate::value::Value;
+use std::sync::Arc;
 
 /// A conversation: what was said, and how far the turn is that is under way.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -10,7 +11,9 @@ pub struct Conversation {
     /// What the session is.
     pub created: SessionCreated,
     /// What a model is sent. Every call in it has a result, unless [`Conversation::active`] has open ones.
-    pub messages: Vec<Message>,
+    ///
+    /// Shared with the question that is being asked, so that a long conversation is not copied for each.
+    pub messages: Arc<Vec<Message>>,
     /// The turn that is under way.
     pub active: Option<Turn>,
     /// How many turns there were, the active one included.
@@ -128,6 +131,10 @@ impl Conversation {
             .collect()
     }
 
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        Arc::make_mut(&mut self.messages)
+    }
+
     fn tell(&mut self, parts: &[Part], label: Option<String>) {
         if self.active.is_some() {
             // No loop does this. Whatever was open is closed, so that the conversation stays one.
@@ -135,7 +142,7 @@ impl Conversation {
         }
         self.turns += 1;
         self.active = Some(Turn { label, told: self.messages.len(), ..Turn::default() });
-        self.messages.push(Message::User(parts.to_vec()));
+        self.messages_mut().push(Message::User(parts.to_vec()));
         self.text.clear();
         self.structured = None;
     }
@@ -156,7 +163,7 @@ impl Conversation {
             })
             .collect();
         if !answered.pieces.is_empty() {
-            self.messages.push(Message::Model(answered.pieces.clone()));
+            self.messages_mut().push(Message::Model(answered.pieces.clone()));
         }
         if let Some(turn) = &mut self.active {
             turn.spent.add(answered.usage, answered.cost, 1);
@@ -188,7 +195,7 @@ impl Conversation {
         let Some(turn) = &mut self.active else { return };
         turn.answered = None;
         turn.held = turn.held.saturating_add(1);
-        self.messages.push(Message::user(why));
+        self.messages_mut().push(Message::user(why));
     }
 
     /// Changes how far a call is; one that is done stays so.
@@ -221,7 +228,8 @@ impl Conversation {
             Stage::Done(result) => Some(result),
             _ => None,
         });
-        self.messages.push(Message::Results(results.collect()));
+        let results = Message::Results(results.collect());
+        self.messages_mut().push(results);
     }
 
     fn end(&mut self, end: &TurnEnd) {
@@ -252,8 +260,8 @@ impl Conversation {
         let upto = (compacted.upto as usize).min(self.messages.len());
         let told = self.active.as_ref().map(|turn| turn.told).filter(|told| *told < upto);
         let told = told.map(|told| self.messages[told].clone());
-        let rest = self.messages.split_off(upto);
-        self.messages = vec![Message::user(format!(
+        let rest = self.messages_mut().split_off(upto);
+        let mut messages = vec![Message::user(format!(
             "Summary of the conversation so far, which was too long to be kept whole:\n\n{}",
             compacted.summary
         ))];
@@ -261,8 +269,9 @@ impl Conversation {
             turn.spent.add(compacted.usage, compacted.cost, 0);
             turn.told = if told.is_some() { 1 } else { turn.told.saturating_sub(upto) + 1 };
         }
-        self.messages.extend(told);
-        self.messages.extend(rest);
+        messages.extend(told);
+        messages.extend(rest);
+        self.messages = Arc::new(messages);
         self.measured = None;
     }
 }

@@ -81,20 +81,23 @@ impl fmt::Display for Value {
 }
 
 fn write_json_string(out: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    use fmt::Write as _;
-    out.write_char('"')?;
-    for character in text.chars() {
-        match character {
-            '"' => out.write_str("\\\"")?,
-            '\\' => out.write_str("\\\\")?,
-            '\n' => out.write_str("\\n")?,
-            '\r' => out.write_str("\\r")?,
-            '\t' => out.write_str("\\t")?,
-            control if (control as u32) < 0x20 => write!(out, "\\u{:04x}", control as u32)?,
-            other => out.write_char(other)?,
+    out.write_str("\"")?;
+    let mut rest = text;
+    // Most text is plain and goes as a whole. What is escaped is ASCII, so cutting there cuts no character.
+    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\')) {
+        out.write_str(&rest[..at])?;
+        match rest.as_bytes()[at] {
+            b'"' => out.write_str("\\\"")?,
+            b'\\' => out.write_str("\\\\")?,
+            b'\n' => out.write_str("\\n")?,
+            b'\r' => out.write_str("\\r")?,
+            b'\t' => out.write_str("\\t")?,
+            control => write!(out, "\\u{control:04x}")?,
         }
+        rest = &rest[at + 1..];
     }
-    out.write_char('"')
+    out.write_str(rest)?;
+    out.write_str("\"")
 }
 
 #[cfg(test)]

@@ -14,11 +14,11 @@ pub struct ModelRequest {
     /// What the provider calls the model.
     pub model: String,
     /// What the model is told before everything else; empty when there is nothing.
-    pub system: String,
+    pub system: Arc<str>,
     /// The conversation so far. Every call in it has a result, and it does not end with the model.
-    pub messages: Vec<Message>,
+    pub messages: Arc<Vec<Message>>,
     /// The tools that the model may call.
-    pub tools: Vec<ToolOffer>,
+    pub tools: Arc<[ToolOffer]>,
     /// Whether it may, must or must not call one of them.
     pub choice: ToolChoice,
     /// The JSON Schema that the final text must fit. A provider is asked to see to it; whether it did is not known.
@@ -35,9 +35,9 @@ impl ModelRequest {
         Self {
             asker: asker.into(),
             model: model.into(),
-            system: String::new(),
-            messages: vec![Message::user(prompt)],
-            tools: Vec::new(),
+            system: Arc::default(),
+            messages: Arc::new(vec![Message::user(prompt)]),
+            tools: Arc::default(),
             choice: ToolChoice::Free,
             schema: None,
             limits: AnswerLimits::default(),

@@ -42,7 +42,7 @@ impl<C: Clock> Agent<C> {
     }
 
     /// Returns what the model is told of the tools.
-    pub(super) fn offers(&self) -> Vec<ToolOffer> {
+    pub(super) fn offers(&self) -> Arc<[ToolOffer]> {
         let offers = self.toolbox.iter().map(|tool| {
             let spec = tool.spec();
             let schema = json::from_json(spec.arguments.clone());
@@ -106,9 +106,9 @@ impl<S: Store, C: Clock> Round<'_, S, C> {
         ModelRequest {
             asker: format!("{}/{}", self.session.id(), self.session.seq()),
             model: agent.model.name.clone(),
-            system: agent.system.clone(),
-            messages: conversation.messages.clone(),
-            tools: self.offers.clone(),
+            system: Arc::clone(&self.system),
+            messages: Arc::clone(&conversation.messages),
+            tools: Arc::clone(&self.offers),
             choice: ToolChoice::Free,
             schema: agent.schema.clone(),
             limits: AnswerLimits {
@@ -158,7 +158,7 @@ impl<S: Store, C: Clock> Round<'_, S, C> {
         let half = usize::try_from(self.room.tokens * 2).unwrap_or(usize::MAX);
         let text = transcript(&messages[..upto], half);
         let request = ModelRequest {
-            system: SUMMARISE.to_owned(),
+            system: SUMMARISE.into(),
             limits: AnswerLimits {
                 tokens: SUMMARY_TOKENS.min(self.agent.answer_tokens()),
                 ..AnswerLimits::default()

@@ -116,7 +116,8 @@ pub(super) struct Round<'a, S, C> {
     pub(super) session: &'a mut SessionLog<S>,
     pub(super) stop: &'a Stop,
     pub(super) room: Room,
-    pub(super) offers: Vec<ToolOffer>,
+    pub(super) offers: Arc<[ToolOffer]>,
+    pub(super) system: Arc<str>,
 }
 
 impl<C: Clock> Agent<C> {
@@ -177,7 +178,8 @@ impl<C: Clock> Agent<C> {
         if let Some(turn) = &session.conversation().active {
             self.tree.begin(turn, self.clock.now());
         }
-        let mut round = Round { agent: self, session, stop, room: self.room(), offers: self.offers() };
+        let (offers, system) = (self.offers(), Arc::from(self.system.as_str()));
+        let mut round = Round { agent: self, session, stop, room: self.room(), offers, system };
         loop {
             let conversation = round.session.conversation();
             let spent = conversation.active.as_ref().map(|turn| turn.spent).unwrap_or_default();

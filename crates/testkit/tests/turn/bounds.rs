@@ -109,7 +109,7 @@ async fn a_conversation_that_is_too_long_is_summarised_and_the_task_stays() {
     );
     assert_eq!(after.messages[1], Message::user("read all of it"), "what the turn was told stays");
     assert!(matches!(after.messages.last(), Some(Message::Results(_))), "and so does what came last");
-    assert_eq!(after.system, "You are tested.");
+    assert_eq!(&*after.system, "You are tested.");
     for request in asked.iter().filter(|request| !request.tools.is_empty()) {
         let tokens: u64 = request.messages.iter().map(size).sum();
         assert!(tokens < 1_000, "{tokens}");

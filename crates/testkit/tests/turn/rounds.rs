@@ -36,8 +36,8 @@ async fn a_model_is_told_what_its_tools_answered_until_it_gives_its_final_answer
     assert_eq!(results(session.conversation()), [r#"got {"n":1}"#, r#"got {"n":2}"#]);
     let asked = model.asked();
     assert_eq!(asked.len(), 2);
-    assert_eq!(asked[0].messages, [Message::user("how many?")]);
-    assert_eq!(asked[0].system, "You are tested.");
+    assert_eq!(*asked[0].messages, [Message::user("how many?")]);
+    assert_eq!(&*asked[0].system, "You are tested.");
     assert_eq!(asked[0].tools[0].name, "look");
     assert!(
         matches!(&asked[1].messages[1], Message::Model(pieces) if pieces[0] == Piece::Text("let me see".into()))

@@ -17,7 +17,7 @@ pub(crate) fn body(request: &ModelRequest) -> Value {
         "messages": messages(request),
     });
     if !request.system.trim().is_empty() {
-        let mut system = json!({"type": "text", "text": request.system});
+        let mut system = json!({"type": "text", "text": &*request.system});
         if request.caching == Caching::On {
             system["cache_control"] = json!({"type": "ephemeral"});
         }
@@ -65,7 +65,7 @@ pub(crate) fn body(request: &ModelRequest) -> Value {
 /// Writes the conversation: neighbours of one role become one message, because roles have to take turns.
 fn messages(request: &ModelRequest) -> Vec<Value> {
     let mut written: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in &request.messages {
+    for message in request.messages.iter() {
         let (role, content) = match message {
             Message::User(parts) => ("user", parts.iter().filter_map(part).collect()),
             Message::Model(pieces) => ("assistant", pieces.iter().filter_map(piece).collect()),
@@ -113,7 +113,7 @@ fn piece(piece: &Piece) -> Option<Value> {
             "type": "tool_use",
             "id": call.id,
             "name": call.name,
-            "input": sent_back(&call.arguments),
+            "input": json::to_json(&sent_back(&call.arguments)),
         })),
         Piece::Thought(Thought::Open { seal, .. }) if seal.is_empty() => None,
         Piece::Thought(Thought::Open { text, seal }) => {

@@ -1,9 +1,9 @@
 //! An answer in the words of Anthropic Messages, event by event.
 
+use crate::event::Json;
 use crate::gathered::{Broken, Gathered};
 use abide_core::model::{Thought, Usage};
 use abide_engine::port::{AnswerEnd, ModelEvent};
-use serde_json::Value;
 
 /// More blocks than any answer has.
 const MOST_BLOCKS: u64 = 1_000;
@@ -32,7 +32,7 @@ impl Hearing {
     }
 
     /// Takes one event.
-    pub(crate) fn take(&mut self, event: &Value) -> Result<Vec<ModelEvent>, Broken> {
+    pub(crate) fn take(&mut self, event: &Json<'_>) -> Result<Vec<ModelEvent>, Broken> {
         let index = event["index"].as_u64().unwrap_or_default();
         match event["type"].as_str() {
             Some("message_start") => {
@@ -76,7 +76,7 @@ impl Hearing {
         }
     }
 
-    fn start(&mut self, index: u64, block: &Value) -> Result<Vec<ModelEvent>, Broken> {
+    fn start(&mut self, index: u64, block: &Json<'_>) -> Result<Vec<ModelEvent>, Broken> {
         let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
         let mut heard = Vec::new();
         let begun = match block["type"].as_str() {
@@ -106,7 +106,7 @@ impl Hearing {
         Ok(heard)
     }
 
-    fn delta(&mut self, index: u64, delta: &Value) -> Result<Vec<ModelEvent>, Broken> {
+    fn delta(&mut self, index: u64, delta: &Json<'_>) -> Result<Vec<ModelEvent>, Broken> {
         let Some((_, block)) = self.blocks.iter_mut().find(|(known, _)| *known == index) else {
             return Err(Broken::Malformed("something is said in a block that has not begun".to_owned()));
         };
@@ -153,7 +153,7 @@ impl Hearing {
     }
 
     /// Takes what was used; a number that is not told stays as it was.
-    fn usage(&mut self, usage: &Value) {
+    fn usage(&mut self, usage: &Json<'_>) {
         let known = self.gathered.usage;
         let told = |name: &str| usage[name].as_u64();
         let read = told("cache_read_input_tokens").unwrap_or(known.cache_read_tokens);

@@ -1,9 +1,10 @@
 //! An answer in the words of OpenAI Chat Completions, chunk by chunk.
 
+use crate::event::Json;
 use crate::gathered::{Broken, Gathered};
 use abide_core::model::Usage;
 use abide_engine::port::{AnswerEnd, ModelEvent};
-use serde_json::Value;
+use std::borrow::Cow;
 
 /// More calls than any answer has.
 const MOST_CALLS: usize = 256;
@@ -33,14 +34,14 @@ impl Hearing {
     }
 
     /// Takes one chunk.
-    pub(crate) fn take(&mut self, chunk: &Value) -> Result<Vec<ModelEvent>, Broken> {
+    pub(crate) fn take(&mut self, chunk: &Json<'_>) -> Result<Vec<ModelEvent>, Broken> {
         if !chunk.is_object() {
             return Err(Broken::Malformed("a chunk is no object".to_owned()));
         }
         match &chunk["error"] {
-            Value::Null => {}
-            Value::String(message) => {
-                return Err(Broken::Failed { kind: String::new(), message: message.clone() });
+            Json::Null => {}
+            Json::Text(message) => {
+                return Err(Broken::Failed { kind: String::new(), message: message.to_string() });
             }
             error => {
                 let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
@@ -67,7 +68,7 @@ impl Hearing {
             // It is heard and not kept: nobody wants it back.
             heard.push(ModelEvent::Thought(thought.to_owned()));
         }
-        for part in delta["tool_calls"].as_array().into_iter().flatten() {
+        for part in delta["tool_calls"].items() {
             self.call(part)?;
         }
         match choice["finish_reason"].as_str() {
@@ -80,7 +81,7 @@ impl Hearing {
     }
 
     /// Takes a part of a call. Servers differ: some count the calls, some only name them, some give each the same number.
-    fn call(&mut self, part: &Value) -> Result<(), Broken> {
+    fn call(&mut self, part: &Json<'_>) -> Result<(), Broken> {
         let index = part["index"].as_u64();
         let id = part["id"].as_str().unwrap_or_default();
         let function = &part["function"];
@@ -103,9 +104,10 @@ impl Hearing {
             }
         };
         let arguments = match &function["arguments"] {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
+            Json::Null => Cow::Borrowed(""),
+            Json::Text(text) => Cow::Borrowed(&**text),
+            // What was read can be written.
+            other => Cow::Owned(serde_json::to_string(other).unwrap_or_default()),
         };
         self.gathered.keep(arguments.len())?;
         let call = &mut self.calls[position];
@@ -138,8 +140,8 @@ impl Hearing {
     }
 }
 
-fn usage(usage: &Value) -> Usage {
-    let number = |value: &Value| value.as_u64().unwrap_or_default();
+fn usage(usage: &Json<'_>) -> Usage {
+    let number = |value: &Json<'_>| value.as_u64().unwrap_or_default();
     Usage {
         input_tokens: number(&usage["prompt_tokens"]),
         output_tokens: number(&usage["completion_tokens"]),

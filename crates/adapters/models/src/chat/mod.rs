@@ -3,5 +3,5 @@
 mod ask;
 mod hear;
 
-pub(crate) use ask::body;
+pub(crate) use ask::Body;
 pub(crate) use hear::Hearing;

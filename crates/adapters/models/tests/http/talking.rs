@@ -28,8 +28,8 @@ fn conversation() -> ModelRequest {
     let call =
         |id: &str, arguments| Piece::Call(Called { id: id.to_owned(), name: "read".to_owned(), arguments });
     ModelRequest {
-        system: "be good".to_owned(),
-        messages: vec![
+        system: "be good".into(),
+        messages: Arc::new(vec![
             Message::User(vec![Part::Text("what is this?".to_owned()), Part::Image(image.clone())]),
             Message::Model(vec![
                 Piece::Thought(Thought::Open { text: "hm".to_owned(), seal: "sealed".to_owned() }),
@@ -45,12 +45,12 @@ fn conversation() -> ModelRequest {
                 },
             ]),
             Message::user("go on"),
-        ],
-        tools: vec![ToolOffer {
+        ]),
+        tools: Arc::new([ToolOffer {
             name: "read".to_owned(),
             description: "Reads".to_owned(),
             schema: value(&json!({"type": "object", "properties": {"path": {"type": "string"}}})),
-        }],
+        }]),
         choice: ToolChoice::Some,
         caching: Caching::On,
         ..question()
