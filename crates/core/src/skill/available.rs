@@ -26,6 +26,9 @@ const LONGEST_CHAIN: usize = 64;
 /// Returns, for each skill that cannot be used, what it lacks. Skills that are not there are not asked for.
 pub fn unavailable<'a>(skills: &[Need<'a>], world: &dyn World) -> HashMap<&'a str, Vec<Missing>> {
     // Most need nothing, and are not looked at at all.
+    if skills.iter().all(|need| need.requires.needs.is_empty()) {
+        return HashMap::new();
+    }
     let known: HashMap<&str, &'a Requires> = skills.iter().map(|need| (need.name, need.requires)).collect();
     let looked = RefCell::new(HashMap::new());
     for need in skills.iter().filter(|need| !need.requires.needs.is_empty()) {

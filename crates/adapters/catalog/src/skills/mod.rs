@@ -126,6 +126,35 @@ impl Skills {
     }
 }
 
+/// How the files of a root are shown: the root once, and what comes after it.
+struct Shown<'a> {
+    place: &'a Place,
+    /// The root, and how it is shown, unless something in it is shown otherwise.
+    root: Option<(&'a Path, usize)>,
+    text: String,
+}
+
+impl<'a> Shown<'a> {
+    fn of(place: &'a Place, root: &'a Path) -> Self {
+        let text = place.shown(root);
+        let holds = |folder: &Path| folder.starts_with(root);
+        let alike = !holds(&place.start) && !place.home.as_deref().is_some_and(holds);
+        let root = (alike && !text.is_empty()).then_some((root, text.len()));
+        Self { place, root, text }
+    }
+
+    fn of_file(&mut self, file: &Path) -> Arc<str> {
+        let below = self.root.and_then(|(root, kept)| {
+            Some((kept, file.to_str()?.strip_prefix(root.to_str()?)?.strip_prefix('/')?))
+        });
+        let Some((kept, below)) = below else { return self.place.shown(file).into() };
+        self.text.truncate(kept);
+        self.text.push('/');
+        self.text.push_str(below);
+        self.text.as_str().into()
+    }
+}
+
 /// Finds every skill; files that did not change since the last scan are not read again.
 pub(crate) fn skills(place: &Place, configuration: &Configuration, cache: &mut SkillCache) -> Skills {
     let mut found = Skills::default();
@@ -135,15 +164,17 @@ pub(crate) fn skills(place: &Place, configuration: &Configuration, cache: &mut S
     for root in &roots {
         let scanned = scan::scan(root, &allowed, cache);
         found.others.extend(scanned.problems);
+        found.entries.reserve(scanned.files.len());
+        let mut names = Shown::of(place, &root.path);
         for file in scanned.files {
-            let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+            let folder = || file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
             let name = match &file.read.summary {
                 Some(summary) => Arc::clone(&summary.name),
-                None => folder.unwrap_or_default().into(),
+                None => folder().unwrap_or_default().into(),
             };
             found.entries.push(SkillEntry {
                 name,
-                shown: place.shown(&file.path).into(),
+                shown: names.of_file(&file.path),
                 origin: root.origin,
                 summary: file.read.summary.clone(),
                 problems: file.read.problems.clone(),

@@ -1,7 +1,8 @@
 //! Walking one folder of skills, level by level, and reading what is found on the way.
 //!
 //! Several threads share the folders of a level: most of the time goes into the system's calls. What comes back is put
-//! in order afterwards, so that the answer does not depend on who was faster.
+//! in order afterwards, so that the answer does not depend on who was faster. A folder is reached from the one that it
+//! lies in, which stays open for that: the system takes longer to find the way from the root than to open it.
 
 use super::SkillSummary;
 use super::cache::{Read, SkillCache};
@@ -11,13 +12,15 @@ use crate::Origin;
 use crate::file::{Stamp, Unreadable, read_bytes, read_bytes_at, stamp};
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_formats::skill;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, openat, statat};
 use rustix::io::Errno;
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, OsStr, OsString};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The file that makes a folder a skill.
 const SKILL: &CStr = c"SKILL.md";
@@ -30,6 +33,9 @@ const MOST_NAMES: usize = 200_000;
 /// How many folders are worth a thread.
 const FOLDERS_PER_THREAD: usize = 64;
 const MOST_THREADS: usize = 8;
+/// How many folders in a folder are worth keeping it open, and how many are kept open at once.
+const FOLDERS_PER_OPEN: usize = 8;
+const MOST_OPEN: usize = 64;
 
 /// What a root holds.
 #[derive(Default)]
@@ -49,9 +55,43 @@ pub(super) struct File {
 #[derive(Default)]
 struct Level {
     files: Vec<File>,
-    folders: Vec<PathBuf>,
+    folders: Vec<Folder>,
     links: Vec<PathBuf>,
     problems: Vec<(PathBuf, Diagnostic)>,
+}
+
+/// A folder that is to be looked at.
+enum Folder {
+    /// By its path: a root, or what a link leads to.
+    At(PathBuf),
+    /// By its name in another one; it must be no link.
+    In(Arc<Parent>, OsString),
+}
+
+/// A folder that others lie in, open if that is worth it.
+struct Parent {
+    path: PathBuf,
+    opened: Option<OwnedFd>,
+}
+
+impl Folder {
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::At(path) => path.clone(),
+            Self::In(parent, name) => parent.path.join(name),
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match self {
+            Self::At(_) => open(path, flags, Mode::empty()),
+            Self::In(parent, name) => match &parent.opened {
+                Some(parent) => openat(parent, name, flags | OFlags::NOFOLLOW, Mode::empty()),
+                None => open(path, flags | OFlags::NOFOLLOW, Mode::empty()),
+            },
+        }
+    }
 }
 
 /// Finds and reads the skills below a root.
@@ -71,7 +111,7 @@ pub(super) fn scan(root: &Root, allowed: &Allowed, cache: &mut SkillCache) -> Sc
         scanned.problems.push((root.path.clone(), leads_out()));
         return scanned;
     };
-    let mut frontier = vec![root.path.clone()];
+    let mut frontier = vec![Folder::At(root.path.clone())];
     let mut followed: Vec<PathBuf> = Vec::new();
     let mut looked_at = 0;
     for depth in 0.. {
@@ -160,7 +200,7 @@ fn follow(
             || followed.iter().any(|followed| target.starts_with(followed) || followed.starts_with(&target));
         if !known {
             followed.push(target);
-            next.folders.push(link.to_path_buf());
+            next.folders.push(Folder::At(link.to_path_buf()));
         }
     }
 }
@@ -176,23 +216,25 @@ pub(super) fn unreadable(why: &str) -> Diagnostic {
 }
 
 /// Looks at every folder of a level.
-fn in_parallel(folders: &[PathBuf], cache: &SkillCache) -> Vec<Level> {
+fn in_parallel(folders: &[Folder], cache: &SkillCache) -> Vec<Level> {
+    let kept_open = AtomicUsize::new(0);
     let most = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     let threads = (folders.len() / FOLDERS_PER_THREAD).clamp(1, most);
     if threads == 1 {
-        return vec![look(folders, cache)];
+        return vec![look(folders, cache, &kept_open)];
     }
     // In small shares, so that one slow folder does not keep the others waiting.
     let share = folders.len().div_ceil(threads * 8);
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let shares: Vec<&[PathBuf]> = folders.chunks(share).collect();
-    std::thread::scope(|scope| {
+    let next = AtomicUsize::new(0);
+    let shares: Vec<&[Folder]> = folders.chunks(share).collect();
+    let mut levels = std::thread::scope(|scope| {
         let worker = || {
             let mut levels = Vec::new();
-            while let Some(share) = shares.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-                levels.push(look(share, cache));
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(share) = shares.get(number) else { return levels };
+                levels.push((number, look(share, cache, &kept_open)));
             }
-            levels
         };
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
         let mut levels = worker();
@@ -201,21 +243,23 @@ fn in_parallel(folders: &[PathBuf], cache: &SkillCache) -> Vec<Level> {
             levels.extend(other.join().unwrap_or_default());
         }
         levels
-    })
+    });
+    // In the order of the folders, which is the order of the paths already.
+    levels.sort_unstable_by_key(|(number, _)| *number);
+    levels.into_iter().map(|(_, level)| level).collect()
 }
 
 /// Looks at some folders, and reads the skills that lie directly in them.
-fn look(folders: &[PathBuf], cache: &SkillCache) -> Level {
+fn look(folders: &[Folder], cache: &SkillCache, kept_open: &AtomicUsize) -> Level {
     let mut level = Level::default();
     let mut buffer = Vec::new();
     for folder in folders {
-        let first = level.folders.len();
-        if let Err(error) = look_at(folder, cache, &mut buffer, &mut level) {
+        let path = folder.path();
+        if let Err(error) = look_at(folder, &path, cache, kept_open, &mut buffer, &mut level) {
             let problem =
                 Diagnostic::whole_file(Code::Unreadable, format!("the folder cannot be read: {error}"));
-            level.problems.push((folder.clone(), problem));
+            level.problems.push((path, problem));
         }
-        level.folders[first..].sort_unstable();
     }
     level.links.sort_unstable();
     level
@@ -223,17 +267,24 @@ fn look(folders: &[PathBuf], cache: &SkillCache) -> Level {
 
 /// Looks at one folder. It is opened once, and what is in it is reached from there: most of a scan is finding the way.
 fn look_at(
+    opening: &Folder,
     folder: &Path,
     cache: &SkillCache,
+    kept_open: &AtomicUsize,
     buffer: &mut Vec<u8>,
     level: &mut Level,
 ) -> Result<(), io::Error> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut listed = Dir::new(open(folder, flags, Mode::empty())?)?;
+    let mut listed = Dir::new(opening.open(folder)?)?;
+    let mut below: Vec<OsString> = Vec::new();
+    let mut failed = None;
     for _ in 0..MOST_NAMES {
         let entry = match listed.read() {
             None => break,
-            Some(entry) => entry?,
+            Some(Ok(entry)) => entry,
+            Some(Err(error)) => {
+                failed = Some(error);
+                break;
+            }
         };
         let name = entry.file_name();
         if name == c"." || name == c".." {
@@ -253,7 +304,9 @@ fn look_at(
             FileType::Directory if is_skill => {
                 level.files.push(refused(&path(), true, unreadable("it is a folder")));
             }
-            FileType::Directory if name != c"node_modules" && name != c".git" => level.folders.push(path()),
+            FileType::Directory if name != c"node_modules" && name != c".git" => {
+                below.push(OsStr::from_bytes(name.to_bytes()).to_owned());
+            }
             FileType::Symlink => level.links.push(path()),
             FileType::RegularFile if is_skill => {
                 let path = path();
@@ -267,7 +320,15 @@ fn look_at(
             _ => {}
         }
     }
-    Ok(())
+    if !below.is_empty() {
+        // By their names alone: all of them lie in one folder.
+        below.sort_unstable();
+        let worth = below.len() >= FOLDERS_PER_OPEN && kept_open.fetch_add(1, Ordering::Relaxed) < MOST_OPEN;
+        let opened = if worth { listed.fd().ok().and_then(|fd| fd.try_clone_to_owned().ok()) } else { None };
+        let parent = Arc::new(Parent { path: folder.to_path_buf(), opened });
+        level.folders.extend(below.into_iter().map(|name| Folder::In(Arc::clone(&parent), name)));
+    }
+    failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
 fn lost(path: &Path, error: Errno) -> Unreadable {

@@ -18,6 +18,9 @@ pub enum SkillCommand {
         /// List what this agent may use
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
+        /// Print only the names of those that you can call now, one on a line: completion scripts use it
+        #[arg(long, conflicts_with = "agent")]
+        names: bool,
     },
     /// Show a skill: where it is, what it requires, whether it is trusted, and what an agent is told
     Show {

@@ -185,7 +185,7 @@ fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
             ],
         );
     }
-    let marked = |table: &mut Table<7>, name: &str, from: String, about: String| {
+    let marked = |table: &mut Table<'_, 7>, name: &str, from: String, about: String| {
         let none = || "–".to_owned();
         table.row(Some(Ink::Error), ["✗".to_owned(), name.to_owned(), none(), none(), none(), from, about]);
     };

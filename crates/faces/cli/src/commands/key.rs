@@ -120,7 +120,7 @@ fn scopes(key: &ApiKey) -> Vec<&'static str> {
     scopes_of(&key.scopes)
 }
 
-fn table(keys: &[ApiKey]) -> Table<6> {
+fn table(keys: &[ApiKey]) -> Table<'static, 6> {
     let mut table = Table::new(["ID", "NAME", "SCOPES", "MADE", "BY", "REVOKED"]);
     for key in keys {
         table.row(

@@ -19,6 +19,7 @@ use abide_process::LocalProcess;
 use abide_skills::{Commands, Setting, expand};
 use abide_trust::digest;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 mod running;
@@ -26,7 +27,8 @@ mod trusting;
 
 pub(crate) fn skill(session: &mut Session<'_>, arguments: &SkillArguments) -> Result<Exit, Failure> {
     match &arguments.command {
-        SkillCommand::List { agent } => list(session, agent.as_deref()),
+        SkillCommand::List { names: true, .. } => names(session),
+        SkillCommand::List { agent, names: false } => list(session, agent.as_deref()),
         SkillCommand::Show { name } => show(session, name),
         SkillCommand::Validate { names, deny_warnings } => validate(session, names, *deny_warnings),
         SkillCommand::Trust { name } => trusting::trust(session, name),
@@ -81,8 +83,11 @@ fn list(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
             _ => ("✗", Some(Ink::Error)),
         };
         let description = entry.summary.as_ref().and_then(|summary| summary.description.as_deref());
-        let about = one_line(why.as_deref().or(description).unwrap_or("(no description)"));
-        table.row(ink, [mark.into(), entry.name.to_string(), word.into(), about, entry.shown.to_string()]);
+        let about = match &why {
+            Some(why) => one_line(why).into_owned().into(),
+            None => one_line(description.unwrap_or("(no description)")),
+        };
+        table.row(ink, [mark.into(), (&*entry.name).into(), word.into(), about, (&*entry.shown).into()]);
     }
     if entries.is_empty() {
         session.say(
@@ -100,8 +105,38 @@ fn list(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
+/// Prints the names that a person can call, for scripts.
+///
+/// What such a script puts on a command line must mean itself there, and a project may call its skills anything: a name
+/// with other characters has to be typed.
+fn names(session: &mut Session<'_>) -> Result<Exit, Failure> {
+    let shelf = Shelf::open(session);
+    let is_plain = |name: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
+        !name.starts_with('-') && name.bytes().all(plain)
+    };
+    let names: Vec<&str> =
+        shelf.for_people().map(|summary| &*summary.name).filter(|name| is_plain(name)).collect();
+    if session.json {
+        session.print_json(&json!({ "names": names }))?;
+        return Ok(Exit::Done);
+    }
+    let text = names.iter().fold(String::new(), |text, name| text + name + "\n");
+    session.print(&text)?;
+    Ok(Exit::Done)
+}
+
 /// Returns a text with one blank where it has white space.
-fn one_line(text: &str) -> String {
+fn one_line(text: &str) -> Cow<'_, str> {
+    let mut blank = true;
+    let is_one = |byte: u8| {
+        let after_blank = std::mem::replace(&mut blank, byte == b' ');
+        (b'!'..=b'~').contains(&byte) || (byte == b' ' && !after_blank)
+    };
+    // Most are, and there may be many.
+    if text.bytes().all(is_one) && !text.ends_with(' ') {
+        return Cow::Borrowed(text);
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -109,7 +144,7 @@ fn one_line(text: &str) -> String {
         }
         line.push_str(word);
     }
-    line
+    Cow::Owned(line)
 }
 
 /// Returns the profile of an agent, with what the configuration says about it.

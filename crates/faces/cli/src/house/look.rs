@@ -60,7 +60,7 @@ pub(super) fn look(surroundings: &Surroundings, shared: &Shared, what: Look) -> 
             command(false, &work).map(Value::from)
         }
         Look::Skills => data(&|session| {
-            let command = SkillCommand::List { agent: None };
+            let command = SkillCommand::List { agent: None, names: false };
             commands::skill(session, &SkillArguments { command })
         }),
         Look::Skill(name) => data(&|session| {

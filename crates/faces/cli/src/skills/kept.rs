@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct KeptShelf {
     surroundings: Surroundings,
     place: Place,
+    fresh: Duration,
     kept: Mutex<Option<Kept>>,
     changes: OnceLock<Option<watch::Receiver<u64>>>,
 }
@@ -33,7 +34,7 @@ struct Kept {
 
 impl KeptShelf {
     pub(crate) fn new(surroundings: Surroundings, place: Place) -> Self {
-        Self { surroundings, place, kept: Mutex::default(), changes: OnceLock::new() }
+        Self { surroundings, place, fresh: FRESH, kept: Mutex::default(), changes: OnceLock::new() }
     }
 
     fn configuration(&self) -> Configuration {
@@ -70,7 +71,13 @@ impl KeptShelf {
         let change = if counts { self.changes().map(|changes| *changes.borrow()) } else { None };
         let looked = Instant::now();
         let now = match kept.take() {
-            Some(known) if known.change.is_some() && known.change == change && known.is_fresh() => known,
+            Some(known)
+                if known.change.is_some()
+                    && known.change == change
+                    && known.looked.elapsed() < self.fresh =>
+            {
+                known
+            }
             Some(Kept { mut shelf, .. }) => {
                 shelf.catalog.reconfigure(self.configuration());
                 shelf.refresh(&self.surroundings);
@@ -85,8 +92,41 @@ impl KeptShelf {
     }
 }
 
-impl Kept {
-    fn is_fresh(&self) -> bool {
-        self.looked.elapsed() < FRESH
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[expect(clippy::disallowed_methods, reason = "the skill and the program that it requires are files")]
+    #[test]
+    fn what_a_skill_requires_is_looked_for_again_after_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = folder.path().canonicalize().unwrap();
+        let skill = start.join(".abide/skills/needy");
+        std::fs::create_dir_all(&skill).unwrap();
+        let text = "---\nname: needy\ndescription: x\nrequires: bin:mytool\n---\nx\n";
+        std::fs::write(skill.join("SKILL.md"), text).unwrap();
+        // Outside of every folder that is watched.
+        let programs = tempfile::tempdir().unwrap();
+        let surroundings = Surroundings {
+            folder: start.clone(),
+            variables: vec![("PATH".to_owned(), programs.path().display().to_string())],
+            binary: None,
+            terminal: false,
+            terminal_in: false,
+            width: || None,
+        };
+        let mut shelf = KeptShelf::new(surroundings, Place { start, home: None, config_home: None });
+        let lacks = |shelf: &KeptShelf| shelf.with(|shelf| shelf.lacks("needy").to_vec());
+        assert_eq!(lacks(&shelf), ["the program `mytool` is not there"]);
+        assert_eq!(lacks(&shelf).len(), 1);
+        let tool = programs.path().join("mytool");
+        std::fs::write(&tool, "").unwrap();
+        std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(lacks(&shelf).len(), 1, "nobody looks at the machine for every question");
+        shelf.fresh = Duration::ZERO;
+        assert_eq!(lacks(&shelf), [""; 0], "it has come");
+        std::fs::remove_file(&tool).unwrap();
+        assert_eq!(lacks(&shelf).len(), 1, "and gone");
     }
 }

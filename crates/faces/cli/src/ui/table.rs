@@ -6,27 +6,28 @@ use super::visible::visible;
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
-/// A table with a header.
-pub struct Table<const N: usize> {
+/// A table with a header. There may be many rows, so what others hold is not copied.
+pub struct Table<'a, const N: usize> {
     header: [&'static str; N],
-    rows: Vec<(Option<Ink>, [String; N])>,
+    rows: Vec<(Option<Ink>, [Cow<'a, str>; N])>,
 }
 
-impl<const N: usize> Table<N> {
+impl<'a, const N: usize> Table<'a, N> {
     /// Starts a table.
     pub fn new(header: [&'static str; N]) -> Self {
         Self { header, rows: Vec::new() }
     }
 
     /// Adds a row; its first cell may be coloured.
-    pub(crate) fn row(&mut self, ink: Option<Ink>, cells: [String; N]) {
-        let seen = |cell: String| {
-            // Most are plain as they are, and there may be many.
+    pub(crate) fn row<C: Into<Cow<'a, str>>>(&mut self, ink: Option<Ink>, cells: [C; N]) {
+        let seen = |cell: C| {
+            let cell = cell.into();
+            // Most are plain as they are.
             let shown = match visible(&cell, true) {
                 Cow::Borrowed(_) => None,
                 Cow::Owned(shown) => Some(shown),
             };
-            shown.unwrap_or(cell)
+            shown.map_or(cell, Cow::Owned)
         };
         self.rows.push((ink, cells.map(seen)));
     }
@@ -45,8 +46,9 @@ impl<const N: usize> Table<N> {
         if let Some(most) = most.filter(|most| total > *most) {
             widths[flexible] = widths[flexible].saturating_sub(total - most).max(24);
         }
-        let mut out = String::new();
-        line(&mut out, style, None, &self.header.map(str::to_owned), &widths);
+        let wide = widths.iter().sum::<usize>() + 2 * N;
+        let mut out = String::with_capacity(wide.min(1_000) * (self.rows.len() + 1));
+        line(&mut out, style, None, &self.header.map(Cow::Borrowed), &widths);
         for (ink, cells) in &self.rows {
             line(&mut out, style, *ink, cells, &widths);
         }
@@ -58,7 +60,7 @@ fn line<const N: usize>(
     out: &mut String,
     style: Style,
     ink: Option<Ink>,
-    cells: &[String; N],
+    cells: &[Cow<'_, str>; N],
     widths: &[usize; N],
 ) {
     let start = out.len();
@@ -69,10 +71,20 @@ fn line<const N: usize>(
             Some(ink) if index == 0 => style.paint(out, ink, &cell),
             _ => out.push_str(&cell),
         }
-        out.extend(std::iter::repeat_n(' ', padding + 2));
+        pad(out, padding + 2);
     }
     out.truncate(start + out[start..].trim_end().len());
     out.push('\n');
+}
+
+fn pad(out: &mut String, columns: usize) {
+    const BLANKS: &str = "                                ";
+    let mut left = columns;
+    while left > 0 {
+        let some = left.min(BLANKS.len());
+        out.push_str(&BLANKS[..some]);
+        left -= some;
+    }
 }
 
 /// Returns how many columns a cell takes, in which every character can be seen.
@@ -102,16 +114,8 @@ mod tests {
     #[test]
     fn columns_line_up_and_long_descriptions_give_way() {
         let mut table = Table::new(["", "NAME", "DESCRIPTION", "FILE"]);
-        table.row(
-            None,
-            [
-                "✓".into(),
-                "deploy".into(),
-                "Deploy the application to production with all checks".into(),
-                "a.yaml".into(),
-            ],
-        );
-        table.row(None, ["✗".into(), "測試".into(), "short\u{1b}[31m".into(), "b.yaml".into()]);
+        table.row(None, ["✓", "deploy", "Deploy the application to production with all checks", "a.yaml"]);
+        table.row(None, ["✗", "測試", "short\u{1b}[31m", "b.yaml"]);
         let text = table.render(Style::plain(), Some(50));
         insta::assert_snapshot!(text, @r"
            NAME    DESCRIPTION                      FILE

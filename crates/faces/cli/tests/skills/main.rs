@@ -8,6 +8,7 @@ mod examples;
 mod loading;
 mod running;
 mod steps;
+mod world;
 
 use abide_testkit::model::{ModelServer, Request, ToolCall, Turn};
 use serde_json::json;
