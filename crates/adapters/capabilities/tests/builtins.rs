@@ -41,6 +41,83 @@ fn every_builtin_says_who_it_is() {
     }
 }
 
+/// What the specification of capabilities says about each of them, row by row: id, name, icon, category, the start of what
+/// it adds to the system prompt, and its tools with their parameters (`*`: must be given).
+const SPECIFICATION: &str = "
+noop | No-Op | circle-off | Testing | - | -
+current_time | Current Time | clock | Utilities | - | get_current_time(format: iso8601/unix/human, timezone: string)
+research | Research | search | AI | You have access to a research scratchpad. Use it to organize your thoughts and findings. | ...
+sandbox | Sandbox | box | Execution | You can execute code in a sandboxed environment. Use the execute_code tool to run code safely. | execute_code(code*: string, language*: python/javascript/shell, timeout_seconds: integer)
+session_file_system | File System | folder | File Operations | ... | read_file(path*: string); write_file(content*: string, encoding: text/base64, path*: string); list_directory(path: string); grep_files(path_pattern: string, pattern*: string); delete_file(path*: string, recursive: boolean); stat_file(path*: string)
+test_math | Test Math | calculator | Testing | You have access to math tools. Use them for calculations: add, subtract, multiply, divide. | add(a*: number, b*: number); subtract(a*: number, b*: number); multiply(a*: number, b*: number); divide(a*: number, b*: number)
+test_weather | Test Weather | cloud-sun | Testing | You have access to weather tools. Use get_weather for current conditions and get_forecast for multi-day forecasts. | get_weather(city*: string); get_forecast(city*: string, days: integer)
+stateless_todo_list | Task Management | list-checks | Productivity | ... | write_todos(todos*: array)
+web_fetch | Web Fetch | globe | Network | - | web_fetch(as_markdown: boolean, as_text: boolean, method: GET/HEAD, url*: string)
+";
+
+/// Returns a tool as [`SPECIFICATION`] writes it.
+fn signature(spec: &abide_engine::port::ToolSpec) -> String {
+    let required = spec.arguments["required"].as_array().cloned().unwrap_or_default();
+    let parameters = spec.arguments["properties"].as_object().unwrap().iter().map(|(name, about)| {
+        let kind = match about["enum"].as_array() {
+            Some(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("/"),
+            None => about["type"].as_str().unwrap().to_owned(),
+        };
+        let mark = if required.contains(&json!(name)) { "*" } else { "" };
+        format!("{name}{mark}: {kind}")
+    });
+    let mut parameters: Vec<String> = parameters.collect();
+    parameters.sort();
+    format!("{}({})", spec.name, parameters.join(", "))
+}
+
+#[test]
+fn each_builtin_is_what_its_row_of_the_specification_says() {
+    let rows: Vec<Vec<&str>> = SPECIFICATION.trim().lines().map(|row| row.split(" | ").collect()).collect();
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), CapabilityId::BUILT_IN);
+    let registry = registry();
+    for row in rows {
+        let capability = registry.iter().find(|capability| capability.id().as_str() == row[0]).unwrap();
+        let prompt = capability.system_prompt_addition();
+        let tools: Vec<String> = capability.tools().iter().map(|tool| signature(tool.spec())).collect();
+        assert_eq!(
+            [capability.name(), capability.icon().unwrap(), capability.category().unwrap()],
+            row[1..4],
+            "{}",
+            row[0]
+        );
+        match row[4] {
+            "-" => assert_eq!(prompt, None, "{}", row[0]),
+            "..." => assert!(prompt.is_some_and(|prompt| prompt.len() > 200), "{prompt:?}"),
+            words => assert!(prompt.unwrap().starts_with(words), "{prompt:?}"),
+        }
+        match row[5] {
+            "-" => assert_eq!(tools, [""; 0]),
+            "..." => assert!(tools.len() > 3, "{tools:?}"),
+            signatures => assert_eq!(tools.join("; "), signatures),
+        }
+        for tool in capability.tools() {
+            assert_eq!(tool.spec().tier, Tier::Auto, "{}", tool.spec().name);
+        }
+        // Both that are "coming soon" there are here; the sandbox needs walls, which this registry has not.
+        let status = capability.status();
+        assert_eq!(status == CapabilityStatus::Available, row[0] != "sandbox", "{}: {status:?}", row[0]);
+    }
+    let description =
+        |id: &str| registry.list().into_iter().find(|info| info.id.as_str() == id).unwrap().description;
+    for (id, words) in [
+        ("current_time", "Tool to get current date and time in various formats and timezones."),
+        ("web_fetch", "Fetch content from URLs and convert HTML responses to markdown or plain text."),
+        (
+            "stateless_todo_list",
+            "Enables agents to create and manage structured task lists for tracking multi-step work progress. State is maintained in conversation history.",
+        ),
+        ("research", "Deep research capability with organized scratchpad."),
+    ] {
+        assert!(description(id).starts_with(words.trim_end_matches('.')), "{}", description(id));
+    }
+}
+
 #[test]
 fn every_tool_is_described_in_every_argument_and_shows_how_it_is_called() {
     for capability in registry().iter() {

@@ -76,7 +76,29 @@ if kind == "http":
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("X-Key") != "secret":
                 self.send_response(401); self.send_header("Content-Length", "0"); self.end_headers(); return
-            found = full(json.loads(body))
+            message = json.loads(body)
+            found = full(message)
+            wanted = ((message.get("params") or {}).get("arguments") or {}).get("text")
+            if wanted == "streamed":
+                event = b"event: message\ndata: " + json.dumps(found).encode() + b"\n\n"
+                self.send_response(200); self.send_header("Content-Type", "text/event-stream"); self.end_headers()
+                self.wfile.write(event); return
+            if wanted in ("endless", "flood", "packed"):
+                kind = "text/event-stream" if wanted == "flood" else "application/json"
+                self.send_response(200); self.send_header("Content-Type", kind)
+                if wanted == "packed":
+                    import gzip
+                    self.send_header("Content-Encoding", "gzip"); self.end_headers()
+                    self.wfile.write(gzip.compress(b" " * (256 << 20))); return
+                self.end_headers()
+                piece = (b": nothing\n" if wanted == "flood" else b"          ") * 100000
+                sent = 0
+                try:
+                    while sent < 1 << 30:
+                        self.wfile.write(piece); sent += len(piece)
+                except OSError:
+                    pass
+                open(os.path.join(here, "sent-" + wanted), "w").write(str(sent)); return
             text = b"" if found is None else json.dumps(found).encode()
             self.send_response(202 if found is None else 200)
             self.send_header("Content-Type", "application/json")
@@ -322,6 +344,24 @@ async fn a_server_over_http_is_reached_with_its_headers() {
         |key: &str| Address::Url { url: url.clone(), headers: vec![("X-Key".to_owned(), key.to_owned())] };
     let tools = equipped(McpCapability::connect(about("web"), address("secret")).await);
     assert_eq!(call(&tools, "web__echo", json!({ "text": "hi" })).await.unwrap(), "echo hi");
+    assert_eq!(call(&tools, "web__echo", json!({ "text": "streamed" })).await.unwrap(), "echo streamed");
+    for endless in ["endless", "flood", "packed"] {
+        let refused = call(&tools, "web__echo", json!({ "text": endless })).await.unwrap_err().to_string();
+        assert!(refused.contains("the server") || refused.contains("the connection"), "{endless}: {refused}");
+        let still = call(&tools, "web__echo", json!({ "text": "still here" })).await.unwrap();
+        assert_eq!(still, "echo still here", "after {endless}");
+    }
+    for endless in ["endless", "flood"] {
+        let mut sent = String::new();
+        for _ in 0..200 {
+            sent = std::fs::read_to_string(folder.path().join(format!("sent-{endless}"))).unwrap_or_default();
+            if !sent.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert!(sent.parse::<u64>().unwrap() < 64 << 20, "{endless}: {sent} bytes were taken");
+    }
     let refused = McpCapability::connect(about("web"), address("wrong")).await;
     let why = why(&refused);
     assert!(why.contains("the server does not answer") && !why.contains("wrong"), "{why}");

@@ -210,6 +210,52 @@ except OSError: print(count)
 }
 
 #[tokio::test]
+async fn processes_that_keep_to_their_own_limits_are_held_together() {
+    let Some(equipment) = equipment().await else { return };
+    // Each of them has far less than one process may have.
+    let greed = |megabytes: u32| {
+        format!(
+            "
+import os, time
+children = []
+for _ in range(8):
+    child = os.fork()
+    if child == 0:
+        held = os.urandom(1 << 20) * {megabytes}
+        time.sleep(3 if {megabytes} < 100 else 30)
+        os._exit(0)
+    children.append(child)
+for child in children: os.waitpid(child, 0)
+print('done')
+"
+        )
+    };
+    let started = Instant::now();
+    let answer = run(&equipment, "python", &greed(200)).await;
+    assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(137), &json!("")), "{answer}");
+    assert!(answer["stderr"].as_str().unwrap().contains("more than 1024 MB together"), "{answer}");
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+    // What is shared counts once: a large process may fork.
+    let shares = "
+import os, time
+held = os.urandom(1 << 20) * 300
+children = []
+for _ in range(8):
+    child = os.fork()
+    if child == 0:
+        time.sleep(1)
+        os._exit(0)
+    children.append(child)
+for child in children: os.waitpid(child, 0)
+print('done')
+";
+    for modest in [greed(20), shares.to_owned()] {
+        let answer = run(&equipment, "python", &modest).await;
+        assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(0), &json!("done\n")), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn time_and_output_are_bounded() {
     let Some(equipment) = equipment().await else { return };
     let started = Instant::now();

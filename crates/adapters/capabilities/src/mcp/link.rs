@@ -1,5 +1,6 @@
 //! The connection to a server: started or reached when it is needed, ended with whoever holds it.
 
+use super::bounded::BoundedClient;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams};
 use rmcp::service::{Peer, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -216,7 +217,7 @@ impl Link {
                     sent.insert(known, value);
                 }
                 let config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(sent);
-                let client = client()?;
+                let client = BoundedClient(client()?);
                 let transport = StreamableHttpClientTransport::with_client(client, config);
                 let serving = about.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize);
                 match tokio::time::timeout(self.patience, serving).await {

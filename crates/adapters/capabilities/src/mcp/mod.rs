@@ -4,6 +4,7 @@
 //! told stays the same. A server that does not answer is a capability that is unavailable and says why. A connection that
 //! is lost is made again for the next call; a call is never sent twice.
 
+mod bounded;
 mod link;
 mod names;
 

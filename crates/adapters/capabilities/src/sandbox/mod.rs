@@ -2,10 +2,11 @@
 //!
 //! The walls are the kernel's: namespaces of its own for everything (so no network, no other process, no file but the
 //! system's programs, read-only), no capability, a filter on system calls, and hard limits. `walls.rs` says how they are
-//! put up, `filter.rs` which calls are refused. [`Sandbox::probe`] puts them up once and looks at them from inside; where
+//! put up, `filter.rs` which calls are refused, `sum.rs` what all processes may use together. [`Sandbox::probe`] puts them up once and looks at them from inside; where
 //! one is missing, the capability is unavailable and says why.
 
 mod filter;
+mod sum;
 mod walls;
 
 use crate::function::{About, fit, tool};
@@ -13,8 +14,8 @@ use crate::output::Captured;
 use abide_core::capability::{CapabilityId, CapabilityStatus, Risk};
 use abide_core::policy::ToolKind;
 use abide_engine::port::{
-    Beside, Capability, Ending, Later, Line, Process, ProcessError, Signal, Spec, Stop, Stream, Tool,
-    ToolContext, ToolError, ToolOutput,
+    Beside, Capability, Ending, Later, Line, Process, ProcessError, Signal, Spec, Stop, Stopper, Stream,
+    Tool, ToolContext, ToolError, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,6 +79,9 @@ impl Sandbox {
     }
 
     async fn ready(launch: Launch) -> Result<Ready, String> {
+        if let Some(why) = sum::missing() {
+            return Err(format!("the sandbox is not safe on this system: {why}"));
+        }
         let ready = Ready { walls: Walls::find()?, launch };
         let time = Duration::from_secs(SECONDS);
         let ran = ready.run(Language::Shell, walls::PROBE, time, Stop::never()).await;
@@ -129,10 +133,32 @@ impl Ready {
                 Stream::Stderr => outputs.1.take(&line.bytes),
             }
         });
-        let ending =
-            (self.launch)(spec, stop, take).await.map_err(|error| ToolError::Internal(error.to_string()))?;
+        let (stopper, stopped) = Stopper::pair();
+        let running = (self.launch)(spec, stopped, take);
+        tokio::pin!(running);
+        let leader = placed.leader();
+        let mut greedy = false;
+        let ended = tokio::select! {
+            biased;
+            ended = &mut running => ended,
+            () = stop.wait() => {
+                stopper.stop();
+                running.await
+            }
+            () = sum::too_much(&leader) => {
+                greedy = true;
+                stopper.stop();
+                running.await
+            }
+        };
+        let mut ending = ended.map_err(|error| ToolError::Internal(error.to_string()))?;
         let mut outputs = outputs.lock().unwrap_or_else(PoisonError::into_inner);
-        let (stdout, stderr) = std::mem::replace(&mut *outputs, (Captured::of(0), Captured::of(0)));
+        let (stdout, mut stderr) = std::mem::replace(&mut *outputs, (Captured::of(0), Captured::of(0)));
+        if greedy && ending == Ending::Cancelled {
+            ending = Ending::Signalled(libc::SIGKILL);
+            let most = sum::MEMORY_OF_ALL >> 20;
+            stderr.take(format!("ended: its processes used more than {most} MB together\n").as_bytes());
+        }
         Ok(Ran { ending, stdout, stderr })
     }
 }

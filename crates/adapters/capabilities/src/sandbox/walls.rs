@@ -113,6 +113,13 @@ pub(super) struct Placed {
     folder: TempDir,
 }
 
+impl Placed {
+    /// Returns the file that holds the number of the first process, once there is one.
+    pub(super) fn leader(&self) -> PathBuf {
+        self.folder.path().join("leader")
+    }
+}
+
 impl Walls {
     /// Finds the programs; the reason for one that is missing says what to install.
     pub(super) fn find() -> Result<Self, String> {
@@ -161,12 +168,17 @@ impl Walls {
         let folder = placed.folder.path();
         let text = |path: &Path| path.display().to_string();
         // A shell opens the filters for `bwrap`, which takes them as open files. The environment, which may hold keys, is
-        // gone before: a process can be asked for the one that it was started with.
-        let mut arguments: Vec<String> =
-            ["-c", "exec 8<\"$1\" 9<\"$2\"; shift 2; exec env -i \"ABIDE_MARK=$ABIDE_MARK\" \"$@\"", "sh"]
-                .map(str::to_owned)
-                .to_vec();
+        // gone before: a process can be asked for the one that it was started with. Its number is what the whole family
+        // is found by.
+        let mut arguments: Vec<String> = [
+            "-c",
+            "echo $$ >\"$3\"; exec 8<\"$1\" 9<\"$2\"; shift 3; exec env -i \"ABIDE_MARK=$ABIDE_MARK\" \"$@\"",
+            "sh",
+        ]
+        .map(str::to_owned)
+        .to_vec();
         arguments.extend([text(&folder.join("refused")), text(&folder.join("missing"))]);
+        arguments.push(text(&placed.leader()));
         if let Some(setpriv) = &self.setpriv {
             arguments.push(text(setpriv));
             let user = format!("--reuid={NOBODY}");
