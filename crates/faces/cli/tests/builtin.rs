@@ -188,6 +188,17 @@ fn a_turn_that_is_killed_in_the_middle_goes_on_without_a_second_answer() {
 }
 
 #[test]
+fn a_model_on_this_machine_is_found_by_the_name_of_the_machine() {
+    let project = Project::new(vec![Turn::text("here I am")]);
+    // A name, which a binary that is linked as a whole has to look up by itself.
+    let url = project.server.as_ref().unwrap().url().replace("127.0.0.1", "localhost");
+    assert!(url.starts_with("http://localhost:"), "{url}");
+    let mut command = project.abide(&["chat", "--message", "who is there?"]);
+    let output = command.env("OPENAI_BASE_URL", format!("{url}/v1")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "here I am\n", "{output:?}");
+}
+
+#[test]
 fn without_a_model_it_is_said_what_to_set_and_nothing_is_asked() {
     let project = Project::without_a_model();
     let output = project.agreed(&["run", "ship"]);
