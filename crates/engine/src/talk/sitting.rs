@@ -120,9 +120,10 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
         (open, news): (&[MessageRow], Later<()>),
     ) -> Result<Over, TalkError> {
         let talks = self.talks;
-        let seat = match is_to_end(message, open) {
-            true => Err(TurnEnd::Cancelled),
-            false => talks.host.seat(row, message).await.map_err(|why| TurnEnd::Failed { why }),
+        let seat = if is_to_end(message, open) {
+            Err(TurnEnd::Cancelled)
+        } else {
+            talks.host.seat(row, message).await.map_err(|why| TurnEnd::Failed { why })
         };
         // What is said first names the model that says it.
         let log = match log {

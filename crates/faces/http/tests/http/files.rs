@@ -22,7 +22,9 @@ async fn send(served: &Served, request: &str, headers: &[&str], body: &[u8]) -> 
         head.push_str(header);
         head.push_str("\r\n");
     }
-    head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+    head.push_str("Content-Length: ");
+    head.push_str(&body.len().to_string());
+    head.push_str("\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     let _ = stream.write_all(body).await;
     let mut bytes = Vec::new();
