@@ -49,14 +49,14 @@ pub fn read_page(line: &str) -> Option<Page> {
         Some(StepLine {
             key: key.clone(),
             mark: Mark::ALL.into_iter().find(|mark| mark.sign() == sign)?,
-            note: maybe(note)?,
+            note: maybe(note).ok()?,
             attempts: count(attempts)?,
         })
     });
     Some(Page {
         ability: ability.clone(),
         status: ENDS.into_iter().find(|end| end.word() == status)?,
-        error: maybe(error)?,
+        error: maybe(error).ok()?,
         verdicts: Verdicts {
             until: count(until)?,
             denied: count(denied)?,
@@ -68,13 +68,16 @@ pub fn read_page(line: &str) -> Option<Page> {
     })
 }
 
-fn maybe(value: &Value) -> Option<Option<String>> {
+fn maybe(value: &Value) -> Result<Option<String>, NoText> {
     match value {
-        Value::Null => Some(None),
-        Value::Text(text) => Some(Some(text.clone())),
-        _ => None,
+        Value::Null => Ok(None),
+        Value::Text(text) => Ok(Some(text.clone())),
+        _ => Err(NoText),
     }
 }
+
+/// Something else stands where a text may.
+struct NoText;
 
 fn count<T: TryFrom<i64>>(value: &Value) -> Option<T> {
     let Value::Int(count) = value else { return None };
