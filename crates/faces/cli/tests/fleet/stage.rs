@@ -1,6 +1,6 @@
 //! A project, the servers that share it, and what must hold for each of its runs.
 
-use crate::database::{lines, until};
+use crate::database::lines;
 use crate::server::Server;
 use crate::support::Project;
 use serde_json::{Value, json};
@@ -62,8 +62,12 @@ impl Stage {
     }
 
     pub(crate) fn until(&self, server: &Server, run: &str, wanted: &str) {
-        let what = format!("{wanted} of {run}");
-        until(60, &what, || self.status(server, run) == wanted);
+        let end = std::time::Instant::now() + std::time::Duration::from_mins(1);
+        while self.status(server, run) != wanted {
+            let shown = server.get(&format!("/v1/runs/{run}"), Some(&self.key)).1;
+            assert!(std::time::Instant::now() < end, "it never is {wanted}: {shown}");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
     }
 
     pub(crate) fn answer(&self, server: &Server, run: &str, answer: &str) -> (u16, Value) {
