@@ -133,8 +133,8 @@ impl Ready {
                 Stream::Stderr => outputs.1.take(&line.bytes),
             }
         });
-        let (stopper, stopped) = Stopper::pair();
-        let running = (self.launch)(spec, stopped, take);
+        let (stopper, ending_it) = Stopper::pair();
+        let running = (self.launch)(spec, ending_it, take);
         tokio::pin!(running);
         let leader = placed.leader();
         let mut greedy = false;
