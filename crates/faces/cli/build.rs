@@ -22,6 +22,10 @@ use std::process::Command;
 const STAND_INS: [(&str, &[&str]); 3] =
     [("libgcc_s.so", &["libgcc_eh.a", "libgcc.a"]), ("libc.so", &["libc.a"]), ("libm.so", &["libm.a"])];
 
+/// What the standard library uses only where it finds it, and does not take out of an archive by itself: without these, each
+/// process is started by a copy of this one, `fork`, instead of `posix_spawn`.
+const ASKED_FOR: [&str; 2] = ["gnu_get_libc_version", "posix_spawn_file_actions_addchdir_np"];
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=CC");
@@ -37,6 +41,9 @@ fn main() {
     {
         println!("cargo::rustc-link-arg-bins=-static");
         println!("cargo::rustc-link-arg-bins=-L{}", folder.display());
+        for symbol in ASKED_FOR {
+            println!("cargo::rustc-link-arg-bins=-Wl,--undefined={symbol}");
+        }
     }
 }
 

@@ -50,7 +50,7 @@ research | Research | search | AI | You have access to a research scratchpad. Us
 sandbox | Sandbox | box | Execution | You can execute code in a sandboxed environment. Use the execute_code tool to run code safely. | execute_code(code*: string, language*: python/javascript/shell, timeout_seconds: integer)
 session_file_system | File System | folder | File Operations | ... | read_file(path*: string); write_file(content*: string, encoding: text/base64, path*: string); list_directory(path: string); grep_files(path_pattern: string, pattern*: string); delete_file(path*: string, recursive: boolean); stat_file(path*: string)
 test_math | Test Math | calculator | Testing | You have access to math tools. Use them for calculations: add, subtract, multiply, divide. | add(a*: number, b*: number); subtract(a*: number, b*: number); multiply(a*: number, b*: number); divide(a*: number, b*: number)
-test_weather | Test Weather | cloud-sun | Testing | You have access to weather tools. Use get_weather for current conditions and get_forecast for multi-day forecasts. | get_weather(city*: string); get_forecast(city*: string, days: integer)
+test_weather | Test Weather | cloud-sun | Testing | You have access to weather tools. Use get_weather for current conditions and get_forecast for multi-day forecasts. | get_weather(city*: string, units: celsius/fahrenheit); get_forecast(city*: string, days: integer, units: celsius/fahrenheit)
 stateless_todo_list | Task Management | list-checks | Productivity | ... | write_todos(todos*: array)
 web_fetch | Web Fetch | globe | Network | - | web_fetch(as_markdown: boolean, as_text: boolean, method: GET/HEAD, url*: string)
 ";

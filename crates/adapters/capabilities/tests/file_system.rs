@@ -79,7 +79,8 @@ async fn the_six_tools_answer_in_the_shapes_of_the_specification() {
         json!({
             "path": "/docs/a/readme.txt", "name": "readme.txt", "exists": true, "is_directory": false,
             "is_readonly": false, "size_bytes": 11,
-            "created_at": "2026-07-01T12:00:00Z", "updated_at": "2026-07-01T12:00:00Z"
+            // It was written twice in the same moment, and what it is known by must differ.
+            "created_at": "2026-07-01T12:00:00Z", "updated_at": "2026-07-01T12:00:00.001Z"
         })
     );
     assert_eq!(

@@ -8,15 +8,16 @@ use crate::builtin::{Here, SessionGate, Talking};
 use crate::runs::SystemClock;
 use crate::skills::{Reader, Unfit};
 use abide_core::capability::Conflicts;
+use abide_core::event::Timestamp;
 use abide_core::model::ModelName;
 use abide_core::skill::text::Arguments;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
-use abide_engine::port::{AgentRow, AgentStatus, Agents, Confirm, Later, MessageRow, SessionRow};
+use abide_engine::port::{AgentRow, AgentStatus, Agents, Clock as _, Confirm, Later, MessageRow, SessionRow};
 use abide_engine::talk::{Host, Inbox};
 use abide_engine::turn::{ModelSeat, Seat};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// For how long a model that is ready to be asked is not looked up again in the configuration.
 const KEPT: Duration = Duration::from_secs(5);
@@ -33,7 +34,7 @@ pub(super) struct LocalHost {
 
 /// Models that are ready to be asked, by name, and since when.
 #[derive(Default)]
-pub(super) struct Models(Mutex<HashMap<Option<String>, (Instant, String, ModelSeat)>>);
+pub(super) struct Models(Mutex<HashMap<Option<String>, (Timestamp, String, ModelSeat)>>);
 
 impl LocalHost {
     async fn agent(&self, session: &SessionRow) -> Result<AgentRow, String> {
@@ -51,7 +52,7 @@ impl LocalHost {
     async fn model(&self, agent: &AgentRow) -> Result<(String, ModelSeat), String> {
         let known = {
             let models = self.models.0.lock().unwrap_or_else(PoisonError::into_inner);
-            models.get(&agent.model).filter(|(since, ..)| since.elapsed() < KEPT).cloned()
+            models.get(&agent.model).filter(|(since, ..)| SystemClock.now().since(*since) < KEPT).cloned()
         };
         if let Some((_, name, seat)) = known {
             return Ok((name, seat));
@@ -62,8 +63,8 @@ impl LocalHost {
         };
         let (name, seat) = self.here.model(&agent.name, wanted).await?;
         let mut models = self.models.0.lock().unwrap_or_else(PoisonError::into_inner);
-        models.retain(|_, (since, ..)| since.elapsed() < KEPT);
-        models.insert(agent.model.clone(), (Instant::now(), name.clone(), seat.clone()));
+        models.retain(|_, (since, ..)| SystemClock.now().since(*since) < KEPT);
+        models.insert(agent.model.clone(), (SystemClock.now(), name.clone(), seat.clone()));
         Ok((name, seat))
     }
 

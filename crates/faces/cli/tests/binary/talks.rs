@@ -2,13 +2,15 @@
 
 use crate::server::Server;
 use crate::support::Project;
-use abide_model_mock::{Fault, ModelServer, Request, Role, Script, ToolCall, Turn};
+use abide_model_mock::{Fault, Message, ModelServer, Request, Role, Script, ToolCall, Turn};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Returns the last thing that a model was told by its user.
 fn told(request: &Request) -> String {
-    let last = request.messages.iter().rev().find(|message| message.role == Role::User);
+    // Results of tools are told by the user, too, as far as models go.
+    let is_told = |message: &&Message| message.role == Role::User && message.results.is_empty();
+    let last = request.messages.iter().rev().find(is_told);
     last.map(|message| message.text.clone()).unwrap_or_default()
 }
 

@@ -90,7 +90,7 @@ fn a_shell_completes_the_names_that_can_be_called_and_runs_none_of_them() {
     std::fs::write(project.home().join("abide.bash"), script).unwrap();
     let complete = |words: &str| {
         let program = format!(
-            ". \"$HOME/abide.bash\"; COMP_WORDS=({words}); COMP_CWORD=$(({count} - 1)); _abide_or_skills abide; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            ". \"$HOME/abide.bash\"; COMP_WORDS=({words}); COMP_CWORD=$(({count} - 1)); _abide_or_skills abide \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
             count = words.split(' ').count(),
         );
         let mut bash = Command::new("bash");
