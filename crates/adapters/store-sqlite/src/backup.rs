@@ -23,7 +23,9 @@ const PIECE: usize = 1024 * 1024;
 /// The files, in the order in which they are copied: what refers to something else is copied after it.
 ///
 /// A run is in the log before its steps have sessions, and a start is noted before its run begins: one that is not in the log never began.
-pub const KEPT: [&str; 4] = ["log.db", "sessions.db", "files.db", "server.db"];
+/// What was said in the sessions of a server comes last: a message that its log knows already is found there again, and one that
+/// counts as told while its log lacks it would be lost.
+pub const KEPT: [&str; 5] = ["log.db", "sessions.db", "files.db", "server.db", "server-sessions.db"];
 
 /// Copies the files of a folder into a backup; returns the names of those that were there.
 pub fn pack(folder: &Path, target: &Path) -> Result<Vec<&'static str>, StoreError> {

@@ -59,7 +59,9 @@ impl Ask {
     /// Returns a number of the address.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
         let parse = |text: &str| text.parse::<u64>().map_err(|_| bad(name, "is no whole number"));
-        self.query(name).map(parse).transpose()
+        // No store counts further than this: whatever is behind it is nowhere.
+        let most = i64::MAX.unsigned_abs();
+        Ok(self.query(name).map(parse).transpose()?.map(|number| number.min(most)))
     }
 
     /// Returns how many rows a page may have.
@@ -148,7 +150,7 @@ pub(crate) fn texts(
     longest: usize,
 ) -> Result<Option<Vec<String>>, Problem> {
     let list = match object.remove(name) {
-        None | Some(Value::Null) => return Ok(None),
+        None => return Ok(None),
         Some(Value::Array(list)) if list.len() <= most => list,
         Some(Value::Array(_)) => return Err(wrong(name, &format!("has more than {most} entries"))),
         Some(_) => return Err(wrong(name, "is no list")),

@@ -79,11 +79,13 @@ fn report(session: &mut Session<'_>, what: &str, names: &[&str], file: &Path) ->
 fn check(folder: &Path) -> Result<(), Failure> {
     runs::block_on(async {
         let failed = |error| runs::store_failure(&error);
-        if let Some(store) = SqliteStore::find(&folder.join("log.db"), runs::settings()).map_err(failed)? {
-            let damages = damages(&store).await?;
-            if let Some(first) = damages.first() {
-                return Err(Failure::new(Exit::Problems, format!("the log is damaged: {first}"))
-                    .help("`abide audit verify` says more"));
+        for (file, what) in [("log.db", "the log"), ("server-sessions.db", "the log of sessions")] {
+            let Some(store) = SqliteStore::find(&folder.join(file), runs::settings()).map_err(failed)? else {
+                continue;
+            };
+            if let Some(first) = damages(&store).await?.first() {
+                return Err(Failure::new(Exit::Problems, format!("{what} is damaged: {first}"))
+                    .help("`abide audit verify` says more about the log of runs"));
             }
         }
         let registry = folder.join("server.db");

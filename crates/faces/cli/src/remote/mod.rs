@@ -24,9 +24,12 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
     let shared = &arguments.shared;
     let Some(server) = shared.server.clone().or_else(|| session.surroundings.variable("ABIDE_SERVER")) else {
         return match shared.key_file {
-            Some(_) => Err(Failure::new(Exit::Usage, "`--key-file` is the key of a server")
-                .help("name it with `--server URL`")),
-            None => Ok(None),
+            // That of `abide mcp` opens its own door.
+            Some(_) if !matches!(arguments.command, Command::Mcp(_)) => {
+                Err(Failure::new(Exit::Usage, "`--key-file` is the key of a server")
+                    .help("name it with `--server URL`"))
+            }
+            _ => Ok(None),
         };
     };
     match &arguments.command {

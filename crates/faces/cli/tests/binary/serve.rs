@@ -150,9 +150,27 @@ fn a_backup_of_a_server_under_way_brings_everything_back_and_overwrites_nothing(
     let body = r#"{"ability": "team/release", "inputs": {"version": "v1"}}"#;
     let run = server.ask("POST", "/v1/runs", Some(&key), body).1["run"].as_str().unwrap().to_owned();
     server.until(&run, "waiting");
-    assert_eq!(server.ask("POST", "/v1/agents", Some(&key), r#"{"name": "helper"}"#).0, 201);
-    let made = project.abide(&["backup", "all.backup"]);
+    let (status, agent) = server.ask("POST", "/v1/agents", Some(&key), r#"{"name": "helper"}"#);
+    assert_eq!(status, 201);
+    let sessions = format!("/v1/agents/{}/sessions", agent["id"].as_str().unwrap());
+    let session = server.ask("POST", &sessions, Some(&key), "{}").1["id"].as_str().unwrap().to_owned();
+    // Without a model its turn fails, which is told in its log as everything is.
+    let messages = format!("/v1/sessions/{session}/messages");
+    assert_eq!(server.ask("POST", &messages, Some(&key), r#"{"text": "hello"}"#).0, 202);
+    let turn = |server: &Server| server.get(&messages, Some(&key)).1["items"][0]["turn"]["status"].clone();
+    while turn(&server) != "failed" {
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    let events = format!("/v1/sessions/{session}/events");
+    let told = server.get(&events, Some(&key)).1["items"].clone();
+    let made = project.abide(&["backup", "all.backup", "--json"]);
     assert_eq!(made.code, Some(0), "{made:?}");
+    let made: Value = serde_json::from_str(&made.out).unwrap();
+    for entry in std::fs::read_dir(project.path(".abide/state")).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        let is_kept = made["files"].as_array().unwrap().iter().any(|kept| *kept == *name);
+        assert!(is_kept || !name.ends_with(".db"), "{name} is not in the backup: {made}");
+    }
     assert_ne!(project.abide(&["backup", "all.backup"]).code, Some(0), "a backup is not overwritten");
     let left: Vec<String> = std::fs::read_dir(project.path("."))
         .unwrap()
@@ -182,6 +200,8 @@ fn a_backup_of_a_server_under_way_brings_everything_back_and_overwrites_nothing(
     assert_eq!(project.abide(&["audit", "changes"]).code, Some(0));
     let server = Server::start(&project, &["--require-key"]);
     assert_eq!(server.get("/v1/agents", Some(&key)).1["items"][0]["name"], "helper");
+    assert_eq!(turn(&server), "failed");
+    assert_eq!(server.get(&events, Some(&key)).1["items"], told);
     let answer = r#"{"step": "ask", "answer": "approved"}"#;
     assert_eq!(server.ask("POST", &format!("/v1/approvals/{run}"), Some(&key), answer).0, 200);
     for _ in 0..400 {

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 /// The fields of a body that are said in the audit: none of them can be a secret.
 const SAID: &[&str] = &[
     "name",
+    "agent",
     "scopes",
     "model",
     "capabilities",

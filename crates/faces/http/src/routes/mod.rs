@@ -306,7 +306,9 @@ impl Route {
 /// Finds the route of a request, and what the names in its braces stand for.
 pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<String>), Problem> {
     let mut allowed = Vec::new();
-    for route in ROUTES {
+    // An address that stands in the table word by word is not any name: nobody is called `import`.
+    let is_literal = ROUTES.iter().any(|route| route.path == path);
+    for route in ROUTES.iter().filter(|route| !is_literal || route.path == path) {
         let Some(parts) = route.matches(path) else { continue };
         if route.method == method {
             return Ok((route, parts));
@@ -369,5 +371,7 @@ mod tests {
             assert_eq!(find(&Method::GET, path).unwrap_err().code(), Code::NoRoute, "{path}");
         }
         assert_eq!(find(&Method::PUT, "/v1/keys").unwrap_err().code(), Code::NoMethod);
+        assert_eq!(find(&Method::GET, "/v1/agents/import").unwrap_err().code(), Code::NoMethod);
+        assert_eq!(find(&Method::POST, "/v1/agents/import").unwrap().0.operation, Operation::ImportAgent);
     }
 }

@@ -6,6 +6,7 @@ use http::Method;
 pub(super) const ROUTES: &[Route] = &[
     Route {
         method: &Method::POST,
+        audited: true,
         summary: "Makes a session of an agent",
         body: Some("NewAgentSession"),
         ..get(
@@ -29,6 +30,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::POST,
+        audited: true,
         summary: "Makes a session of the agent that the body names",
         body: Some("NewSession"),
         ..get("/v1/sessions", RUN, Operation::CreateSession, "createSession", Answer::Made("Session"))
@@ -54,6 +56,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::PATCH,
+        audited: true,
         summary: "Calls a session something else",
         body: Some("SessionChange"),
         ..get(
@@ -114,6 +117,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::POST,
+        audited: true,
         summary: "Ends the turn that is under way; with `queued`, what waits is not told either",
         body: Some("CancelTurn"),
         ..get(

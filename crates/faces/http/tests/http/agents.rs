@@ -39,6 +39,10 @@ async fn an_agent_is_made_changed_and_archived() {
     let new = json!({ "name": "Research Assistant", "system_prompt": "You help.", "capabilities": ["test_math", "current_time"] });
     let made = ask("POST /v1/agents", Some(new)).await;
     assert_eq!(made.status, 201, "{made:?}");
+    let nothing = ask("POST /v1/agents", Some(json!({ "name": "a", "capabilities": null }))).await;
+    assert_eq!(nothing.status / 100, 4, "no list is not an empty list: {nothing:?}");
+    let far = ask("GET /v1/audit?after=18446744073709551615", None).await;
+    assert_eq!((far.status, &far.json()["items"]), (200, &json!([])), "{far:?}");
     assert!(made.head.contains("etag: \"1\""), "{made:?}");
     let agent = fits(&made, "Agent");
     assert_eq!(
