@@ -59,9 +59,12 @@ impl Ask {
     /// Returns a number of the address.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
         let parse = |text: &str| text.parse::<u64>().map_err(|_| bad(name, "is no whole number"));
-        // No store counts further than this: whatever is behind it is nowhere.
-        let most = i64::MAX.unsigned_abs();
-        Ok(self.query(name).map(parse).transpose()?.map(|number| number.min(most)))
+        let number = self.query(name).map(parse).transpose()?;
+        // No store counts further.
+        match number {
+            Some(number) if i64::try_from(number).is_err() => Err(bad(name, "is too large")),
+            number => Ok(number),
+        }
     }
 
     /// Returns how many rows a page may have.

@@ -10,7 +10,9 @@ use crate::ui::moment::moment;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_core::event::{Event, NotedVerdict, RunId, Timestamp};
-use abide_engine::port::{AuditDamage, Store as _, StoreError, Stored, StreamHead, verify_audit};
+use abide_engine::port::{
+    AuditDamage, NO_HASH, Store as _, StoreError, Stored, StreamHead, verify as verify_chain, verify_audit,
+};
 use abide_engine::{LoadError, verify as verify_run};
 use abide_store_sqlite::SqliteStore;
 use serde_json::json;
@@ -260,6 +262,29 @@ pub(super) async fn damages(store: &SqliteStore) -> Result<Vec<String>, Failure>
         }
     }
     Ok(damages)
+}
+
+/// Says which logs are not what their hashes say, whatever their events mean.
+pub(super) async fn broken_chains(store: &SqliteStore) -> Result<Vec<String>, Failure> {
+    let mut broken = Vec::new();
+    for head in every_head(store).await? {
+        let (mut next, mut previous) = (1, NO_HASH.to_owned());
+        loop {
+            let events = store.read(&head.stream, next..next + PAGE).await;
+            let events = events.map_err(|error| runs::store_failure(&error))?;
+            if let Err(damage) = verify_chain(&head.stream, &previous, next, &events) {
+                broken.push(damage.to_string());
+                break;
+            }
+            let Some(last) = events.last() else { break };
+            previous.clone_from(&last.hash);
+            next = last.seq + 1;
+        }
+        if next <= head.seq && broken.is_empty() {
+            broken.push(format!("{}: event {next} is missing", head.stream));
+        }
+    }
+    Ok(broken)
 }
 
 async fn every_head(store: &SqliteStore) -> Result<Vec<StreamHead>, Failure> {

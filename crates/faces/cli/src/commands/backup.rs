@@ -1,7 +1,7 @@
 //! `abide backup FILE` and `abide restore FILE`: everything that lies in .abide/state, in one file, and back.
 #![expect(clippy::disallowed_methods, reason = "what is restored is checked in a folder of its own first")]
 
-use super::audit::damages;
+use super::audit::{broken_chains, damages};
 use crate::args::FileArguments;
 use crate::runs::{self, log_file};
 use crate::session::Session;
@@ -79,14 +79,18 @@ fn report(session: &mut Session<'_>, what: &str, names: &[&str], file: &Path) ->
 fn check(folder: &Path) -> Result<(), Failure> {
     runs::block_on(async {
         let failed = |error| runs::store_failure(&error);
-        for (file, what) in [("log.db", "the log"), ("server-sessions.db", "the log of sessions")] {
-            let Some(store) = SqliteStore::find(&folder.join(file), runs::settings()).map_err(failed)? else {
-                continue;
-            };
-            if let Some(first) = damages(&store).await?.first() {
-                return Err(Failure::new(Exit::Problems, format!("{what} is damaged: {first}"))
-                    .help("`abide audit verify` says more about the log of runs"));
+        if let Some(store) = SqliteStore::find(&folder.join("log.db"), runs::settings()).map_err(failed)? {
+            let damages = damages(&store).await?;
+            if let Some(first) = damages.first() {
+                return Err(Failure::new(Exit::Problems, format!("the log is damaged: {first}"))
+                    .help("`abide audit verify` says more"));
             }
+        }
+        let sessions = folder.join("server-sessions.db");
+        if let Some(store) = SqliteStore::find(&sessions, runs::settings()).map_err(failed)?
+            && let Some(first) = broken_chains(&store).await?.first()
+        {
+            return Err(Failure::new(Exit::Problems, format!("the log of sessions is damaged: {first}")));
         }
         let registry = folder.join("server.db");
         if registry.exists() {

@@ -42,7 +42,7 @@ async fn an_agent_is_made_changed_and_archived() {
     let nothing = ask("POST /v1/agents", Some(json!({ "name": "a", "capabilities": null }))).await;
     assert_eq!(nothing.status / 100, 4, "no list is not an empty list: {nothing:?}");
     let far = ask("GET /v1/audit?after=18446744073709551615", None).await;
-    assert_eq!((far.status, &far.json()["items"]), (200, &json!([])), "{far:?}");
+    assert_eq!(far.status, 400, "{far:?}");
     assert!(made.head.contains("etag: \"1\""), "{made:?}");
     let agent = fits(&made, "Agent");
     assert_eq!(
