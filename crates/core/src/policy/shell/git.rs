@@ -172,6 +172,11 @@ const CODE: &[&str] = &[
     "--open-files-in-pager",
 ];
 
+/// Returns which of git's commands a program of its own is: `git-push` is `git push`.
+pub(super) fn command_of(program: &str) -> Option<&str> {
+    program.strip_prefix("git-").filter(|command| COMMANDS.contains(command))
+}
+
 impl Reader<'_> {
     pub(super) fn git(&mut self, words: &[String]) -> Result<(), Blind> {
         let mut aliases: Vec<(String, String)> = Vec::new();

@@ -24,6 +24,7 @@ mod patches;
 mod programs;
 mod reader;
 mod run;
+mod schedule;
 mod words;
 mod wrappers;
 

@@ -40,6 +40,10 @@ pub(crate) enum Program {
     Find,
     /// It runs tasks that are written down elsewhere.
     Tasks,
+    /// `at` and `batch`: they run what they are told later.
+    Later,
+    /// `crontab`
+    Crontab,
     /// Nobody knows.
     Unknown,
 }
@@ -151,6 +155,8 @@ pub(crate) fn program(name: &str) -> Program {
         "awk" | "gawk" | "mawk" | "nawk" => Program::Awk,
         "sed" | "gsed" => Program::Sed,
         "git" => Program::Git,
+        "at" | "batch" => Program::Later,
+        "crontab" => Program::Crontab,
         "find" | "gfind" | "fd" | "fdfind" => Program::Find,
         "make" | "gmake" | "bmake" | "ninja" | "just" | "task" | "rake" | "npm" | "pnpm" | "yarn"
         | "gradle" | "gradlew" | "mvn" | "ant" | "nox" | "tox" | "invoke" | "inv" | "poe" | "hatch"

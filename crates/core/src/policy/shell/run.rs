@@ -1,5 +1,6 @@
 //! What a simple command runs, by the program that it names.
 
+use super::git;
 use super::patches::patcher;
 use super::programs::{self, Program};
 use super::reader::{Input, Reader};
@@ -25,6 +26,11 @@ impl Reader<'_> {
         let program = if is_known(first) { programs::program(name_of(first)) } else { Program::Unknown };
         let origin = if program == Program::Tasks { Origin::Task } else { Origin::Runs };
         self.world.emit(words, origin.max(self.origin));
+        if let Some(command) = git::command_of(name_of(first)) {
+            let mut plain = vec!["git".to_owned(), command.to_owned()];
+            plain.extend_from_slice(&words[1..]);
+            return self.run(&plain, input);
+        }
         if let Some(patcher) = patcher(name_of(first), words) {
             self.patch(patcher, words, input);
         }
@@ -73,6 +79,8 @@ impl Reader<'_> {
                 self.wrapper(wrapper, words, input)?;
             }
             Program::Find => self.find(words)?,
+            Program::Later => self.later(words, input),
+            Program::Crontab => self.crontab(words),
             Program::Tasks | Program::Unknown => self.scan(words)?,
         }
         Ok(())
