@@ -145,9 +145,9 @@ fn build(repository: &Path) -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe().context("could not tell where this program is")?;
     let folder = program.parent().context("this program is in no folder")?.to_path_buf();
     if repository.join("crates/faces/cli/Cargo.toml").is_file() {
-        // The whole workspace, so that features are those of every other build and nothing is compiled twice.
+        // The whole workspace with its tests, so that features are those of `./test` and nothing is compiled twice.
         let status = Command::new("cargo")
-            .args(["build", "--quiet", "--workspace", "--bins"])
+            .args(["build", "--quiet", "--workspace", "--all-targets"])
             .current_dir(repository)
             .status()
             .context("could not start cargo")?;
