@@ -19,16 +19,54 @@ mod real_postgres {
     use crate::server::Server;
     use crate::support::Project;
     use serde_json::Value;
+    use std::process::Command;
+
+    /// A database of one test: servers that share one share its work, too.
+    struct Database {
+        server: String,
+        name: String,
+    }
+
+    impl Database {
+        fn new(test: &str) -> Self {
+            let server =
+                std::env::var("ABIDE_POSTGRES").expect("ABIDE_POSTGRES is set: `./test postgres` does it");
+            let database = Self { server, name: format!("abide_{test}_{}", std::process::id()) };
+            database.tell(&format!("CREATE DATABASE {}", database.name));
+            database
+        }
+
+        fn url(&self) -> String {
+            let (before, _) = self.server.rsplit_once('/').expect("the address names a database");
+            format!("{before}/{}", self.name)
+        }
+
+        fn tell(&self, statement: &str) {
+            let status = Command::new("psql")
+                .args(["--quiet", "--dbname", &self.server, "--command", statement])
+                .status();
+            assert!(status.expect("psql comes with PostgreSQL").success(), "{statement}");
+        }
+    }
+
+    impl Drop for Database {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                self.tell(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+            }
+        }
+    }
 
     #[test]
     fn a_killed_server_is_gone_on_for_by_another_one_turn_for_turn() {
-        let url = std::env::var("ABIDE_POSTGRES").expect("ABIDE_POSTGRES is set: `./test postgres` does it");
-        crate::talks::killed_and_gone_on_with(&["--database", &url]);
+        let database = Database::new("killed");
+        crate::talks::killed_and_gone_on_with(&["--database", &database.url()]);
     }
 
     #[test]
     fn a_run_is_kept_in_the_database_and_gone_on_with_by_the_next_server() {
-        let url = std::env::var("ABIDE_POSTGRES").expect("ABIDE_POSTGRES is set: `./test postgres` does it");
+        let database = Database::new("kept");
+        let url = database.url();
         let project = Project::new();
         let ask = "description: d\nsteps:\n  - id: one\n    run: echo hi\n  - id: ask\n    type: approval\n    prompt: Ok?\n  - id: two\n    run: echo there\n    needs: [ask]\n";
         project.write(".abide/abilities/ask.yaml", ask);
