@@ -10,6 +10,7 @@ pub mod definition;
 pub mod diagnostic;
 pub mod event;
 pub mod model;
+pub mod network;
 pub mod plan;
 pub mod policy;
 pub mod run;

@@ -8,9 +8,9 @@
 //! a name means here is checked before each hop as far as this machine can resolve it; what it means to the proxy is the
 //! proxy's to guard.
 
-use super::address::is_public;
 use super::names;
 use super::target::{self, AllowedHost, Trust};
+use abide_core::network::is_public;
 use abide_engine::port::{Later, ToolError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT, HeaderMap, LOCATION};

@@ -1,8 +1,7 @@
 //! `web_fetch`: what is at a URL, as it is, as Markdown or as plain text.
 //!
-//! `target.rs` and `address.rs` say where a request may go, `names.rs` finds its host, `fetch.rs` makes it, `content.rs` reads what came.
+//! `target.rs` says where a request may go, `names.rs` finds its host, `fetch.rs` makes it, `content.rs` reads what came.
 
-mod address;
 mod content;
 mod fetch;
 mod names;

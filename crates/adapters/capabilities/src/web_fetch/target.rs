@@ -1,6 +1,6 @@
 //! Where a request may go: what is checked about an address before anything is sent, for every hop again.
 
-use super::address::is_public;
+use abide_core::network::is_public;
 use std::net::IpAddr;
 use url::{Host, Url};
 
