@@ -23,5 +23,6 @@ mod support;
 pub mod talk;
 pub mod toolbox;
 pub mod turn;
+pub mod webhooks;
 
 pub use log::{LoadError, Loaded, load, load_whole, verify};

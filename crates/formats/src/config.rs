@@ -2,6 +2,7 @@
 
 mod provider;
 mod server;
+mod webhook;
 
 use crate::read::Reader;
 use crate::yaml::Node;
@@ -58,6 +59,10 @@ fn config(reader: &mut Reader<'_>, root: &Node<'_>) -> Config {
             .map(|node| server::servers(reader, node))
             .unwrap_or_default(),
         web: fields.take(reader, "web").map(|node| server::web(reader, node)).unwrap_or_default(),
+        webhooks: fields
+            .take(reader, "webhooks")
+            .map(|node| webhook::webhooks(reader, node))
+            .unwrap_or_default(),
     };
     fields.finish();
     config

@@ -15,6 +15,7 @@ use std::sync::Arc;
 const WITHOUT_EXAMPLE: &[(Code, &str)] = &[
     (Code::Unreadable, "about the disk"),
     (Code::ProjectWeb, "about whose file it is"),
+    (Code::ProjectWebhook, "about whose file it is"),
     (Code::TooLarge, "the file would have 8 MB"),
     (Code::Encoding, "the file would not be text"),
     (Code::WorkflowTooDeep, "it takes nine files"),

@@ -13,6 +13,7 @@ pub mod conformance;
 pub mod files;
 pub mod keys;
 pub mod model;
+pub mod outbox;
 pub mod play;
 pub mod reading;
 pub mod runner;

@@ -32,6 +32,7 @@ impl Configuration {
                 let mut problems = config.without_key_thieves(mine);
                 problems.extend(config.without_far_skills());
                 problems.extend(config.without_open_doors());
+                problems.extend(config.without_webhooks());
                 problems
             });
         }

@@ -4,7 +4,7 @@
 //!
 //! - `events`, `outputs`, `leases`: what is done in a transaction. Whoever changes a stream holds its lock until the
 //!   transaction ends, so that of two who append one looks at what the other has written.
-//! - `keys`, `starts`, `agents`, `audit`, `sessions`, `messages`, `files`: what a server keeps beside the log, in the same database.
+//! - `keys`, `starts`, `agents`, `audit`, `sessions`, `messages`, `files`, `outbox`: what a server keeps beside the log, in the same database.
 //! - `listen`: one connection that hears of every change (`LISTEN`) and wakes who follows a stream; nobody polls.
 //! - `schema`: the tables and their versions. `error`: what the database says, as the port's errors.
 //!
@@ -21,6 +21,7 @@ mod leases;
 mod listen;
 mod messages;
 mod outage;
+mod outbox;
 mod outputs;
 mod schema;
 mod sessions;

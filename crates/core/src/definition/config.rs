@@ -2,7 +2,7 @@
 
 use super::{
     AbilityName, AgentCapability, AgentName, AgentTools, Budget, Enforcement, Permission, ProviderName,
-    ProviderSettings, Runner, SecretName, ServerSettings, WebSettings,
+    ProviderSettings, Runner, SecretName, ServerSettings, WebSettings, WebhookName, WebhookSettings,
 };
 use crate::capability::CapabilityId;
 use crate::diagnostic::{Code, Diagnostic};
@@ -37,6 +37,8 @@ pub struct Config {
     pub capabilities: Vec<(Spanned<CapabilityId>, ServerSettings)>,
     /// How tools may use the web.
     pub web: WebSettings,
+    /// Who is told over HTTP what happens at a server.
+    pub webhooks: Vec<(Spanned<WebhookName>, WebhookSettings)>,
 }
 
 /// How abilities are found and enforced.
@@ -202,6 +204,12 @@ impl Config {
             }
         }
         self.web.overlay(over.web);
+        for (name, settings) in over.webhooks {
+            match self.webhooks.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = settings,
+                None => self.webhooks.push((name, settings)),
+            }
+        }
         for (name, settings) in over.agents {
             match self.agents.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => known.overlay(settings),

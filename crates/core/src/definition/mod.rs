@@ -18,6 +18,7 @@ mod provider;
 mod server;
 mod step;
 mod validation;
+mod webhook;
 
 pub(crate) use ability::words;
 pub use ability::{Ability, Enforcement, OnFailure, Settings, Triggers};
@@ -28,7 +29,9 @@ pub use config::{
     AbilitySettings, AgentSettings, Config, RunSettings, SecretSource, SessionSettings, SkillSettings,
 };
 pub use input::{Broken, Input, InputType, Rules};
-pub use name::{AbilityName, AgentName, BadName, InputName, ProviderName, SecretName, SkillName, StepId};
+pub use name::{
+    AbilityName, AgentName, BadName, InputName, ProviderName, SecretName, SkillName, StepId, WebhookName,
+};
 pub use pattern::{BadPattern, Pattern};
 pub use protect::{BadProtect, Protect};
 pub use provider::{ModelSettings, ProviderSettings, WireFormat};
@@ -38,3 +41,4 @@ pub use step::{
     Shell, SkillStep, Step, StepKind, StepType, Summarize, WorkflowStep,
 };
 pub use validation::Validation;
+pub use webhook::{WebhookEvent, WebhookSettings};

@@ -177,6 +177,8 @@ names! {
     SecretName = "secret name", 64, "letter", letter, word, false;
     /// The name of who serves models.
     ProviderName = "provider name", 64, "letter", letter, word, false;
+    /// The name of a webhook.
+    WebhookName = "webhook name", 64, "letter", letter, word, false;
 }
 
 #[cfg(test)]

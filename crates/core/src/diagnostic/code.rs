@@ -128,6 +128,7 @@ codes! {
     BadOverride = "E1001", Error, "an environment variable overrides the configuration with a bad value";
     ProjectKey = "E1002", Error, "a project says where a key comes from or goes";
     ProjectWeb = "E1003", Error, "a project says what of the network may be reached";
+    ProjectWebhook = "E1004", Error, "a project names a webhook";
     // 11: skills
     SkillRepaired = "W1101", Warning, "the frontmatter of a skill had to be repaired";
     SkillStandard = "W1102", Warning, "a skill does not keep to the standard";

@@ -8,11 +8,13 @@ mod capability;
 mod chain;
 mod clock;
 mod confirm;
+mod courier;
 mod files;
 mod keys;
 mod leasing;
 mod messages;
 mod model;
+mod outbox;
 mod process;
 mod runner;
 mod sessions;
@@ -28,6 +30,7 @@ pub use capability::Capability;
 pub use chain::{End, NO_HASH, chained, link, verify};
 pub use clock::Clock;
 pub use confirm::{Confirm, ConfirmQuestion, Confirmation, NobodyToAsk};
+pub use courier::{Courier, CourierError, Letter, Receipt};
 pub use files::{
     Condition, Ends, FileInfo, FilesError, NewFile, Quota, SessionFiles, Steps, Transfer, Written,
 };
@@ -39,6 +42,10 @@ pub use messages::{
 pub use model::{
     AnswerEnd, AnswerLimits, Caching, Hear, Model, ModelAnswer, ModelError, ModelEvent, ModelProblem,
     ModelRequest, TimeOut, ToolChoice, ToolOffer,
+};
+pub use outbox::{
+    Attempted, DELIVERIES_KEPT, Delivery, MOST_UNDELIVERED, NewDelivery, Outbox, OutboxError,
+    PostedDeliveries, Undelivered,
 };
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
 pub use runner::{

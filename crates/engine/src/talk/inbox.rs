@@ -17,6 +17,8 @@ pub struct ToolQuestion {
     pub id: String,
     /// What is asked.
     pub question: ConfirmQuestion,
+    /// Since when.
+    pub asked_at: Timestamp,
     /// Until when; silence is a no.
     pub deadline: Timestamp,
 }
@@ -28,10 +30,14 @@ struct Asked {
 
 type Open = Arc<Mutex<BTreeMap<String, Asked>>>;
 
+/// Is told of each question when it is asked; must return at once.
+pub type Asking = Arc<dyn Fn(&ToolQuestion) + Send + Sync>;
+
 /// The questions that are open here.
 pub struct Inbox<C> {
     clock: Arc<C>,
     open: Open,
+    asking: Option<Asking>,
 }
 
 fn lock(open: &Open) -> MutexGuard<'_, BTreeMap<String, Asked>> {
@@ -41,7 +47,13 @@ fn lock(open: &Open) -> MutexGuard<'_, BTreeMap<String, Asked>> {
 impl<C: Clock> Inbox<C> {
     /// Makes an inbox that is empty.
     pub fn new(clock: Arc<C>) -> Self {
-        Self { clock, open: Open::default() }
+        Self { clock, open: Open::default(), asking: None }
+    }
+
+    /// Has somebody told of each question.
+    #[must_use]
+    pub fn telling(self, asking: Asking) -> Self {
+        Self { asking: Some(asking), ..self }
     }
 
     /// Returns what is asked now, in the order of asking.
@@ -78,9 +90,13 @@ impl<C: Clock> Confirm for Inbox<C> {
         let (answer, answered) = oneshot::channel();
         // Ids of runs begin with the time.
         let id = self.clock.new_run().to_string();
-        let shown = ToolQuestion { id: id.clone(), question, deadline: self.clock.now().after(PATIENCE) };
+        let now = self.clock.now();
+        let shown = ToolQuestion { id: id.clone(), question, asked_at: now, deadline: now.after(PATIENCE) };
         let waiting = Waiting { open: Arc::clone(&self.open), id: id.clone() };
-        lock(&self.open).insert(id, Asked { shown, answer });
+        lock(&self.open).insert(id, Asked { shown: shown.clone(), answer });
+        if let Some(asking) = &self.asking {
+            asking(&shown);
+        }
         Box::pin(async move {
             let _waiting = waiting;
             answered.await.unwrap_or(Confirmation::Nobody)

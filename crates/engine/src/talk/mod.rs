@@ -8,7 +8,7 @@
 mod inbox;
 mod sitting;
 
-pub use inbox::{Inbox, ToolQuestion};
+pub use inbox::{Asking, Inbox, ToolQuestion};
 
 use crate::port::{
     Clock, Holder, Later, MessageRow, Messages, MessagesError, SessionRow, Sessions, SessionsError, Store,

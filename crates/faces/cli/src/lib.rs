@@ -21,6 +21,7 @@ mod runs;
 mod session;
 mod skills;
 pub mod ui;
+mod webhooks;
 
 pub use abide_hooks::answer::Spoken;
 pub use commands::{HOOK_LONGEST, hook, hook_failed, hook_is_late};

@@ -20,6 +20,8 @@ pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
 /// How long runs have then to come to where they can be left, unless the options say otherwise.
 pub(crate) const LEAVE: Duration = Duration::from_secs(30);
+/// How long letters to webhooks that are under way have after that.
+pub(crate) const LETTERS: Duration = Duration::from_secs(5);
 /// How many rows a page has when nothing is said, and at most.
 pub(crate) const PAGE: usize = 50;
 pub(crate) const LONGEST_PAGE: usize = 200;

@@ -6,7 +6,7 @@
 
 use crate::door::closed;
 use crate::house::House;
-use crate::operations;
+use crate::{notices, operations};
 use abide_core::event::{Event, LossDecision, RunId};
 use abide_core::run::{Run, RunStatus};
 use abide_engine::driver::{DriveError, Observer};
@@ -160,8 +160,12 @@ fn start<H: House>(house: &Arc<H>, id: RunId, reason: Reason, decision: Option<L
         let end = go_on(&*house, &id, stopped, reason, decision, &by).await;
         let fleet = house.fleet();
         match end {
-            // If this cannot be written, the next look finds that the run is over.
-            End::Over => drop(house.starts().over(id.as_str()).await),
+            // If either cannot be written, the next look finds that the run is over: what webhooks are told of it comes first.
+            End::Over => {
+                if notices::over(&*house, &id).await.is_ok() {
+                    drop(house.starts().over(id.as_str()).await);
+                }
+            }
             End::Left => {
                 // One that is not known to be left is tried once more.
                 if let Ok(Some(head)) = house.driver().store().head(id.as_str()).await {

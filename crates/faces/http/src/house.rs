@@ -3,6 +3,7 @@
 use crate::fleet::Fleet;
 use crate::hub::Hub;
 use crate::meter::Meter;
+use crate::notices::Notices;
 use crate::problem::Problem;
 use abide_core::event::RunId;
 use abide_core::value::Value as Given;
@@ -115,6 +116,11 @@ pub trait House: Send + Sync + 'static {
 
     /// Returns the calls of sessions that wait for a human's yes.
     fn inbox(&self) -> &Inbox<Self::Clock>
+    where
+        Self: Sized;
+
+    /// Returns what webhooks are told; whatever drives runs, and whatever asks about calls, tells it what happens.
+    fn notices(&self) -> &Arc<Notices<Self::Clock>>
     where
         Self: Sized;
 

@@ -12,6 +12,7 @@ use abide_core::turn::{Conversation, TurnEnd, TurnEvent};
 use abide_engine::driver::Observer;
 use abide_engine::port::SessionId;
 use abide_engine::turn::Ear;
+use abide_engine::webhooks::{Fate, Told};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,6 +40,8 @@ struct Measured {
     usage: Usage,
     cost: Cost,
     streams: u64,
+    /// What became of deliveries, by webhook and the word for it: webhooks are those of the configuration.
+    deliveries: BTreeMap<(String, &'static str), u64>,
 }
 
 struct Standing {
@@ -84,6 +87,11 @@ impl Meter {
         let requests = measured.requests.entry(at).or_default();
         *requests.statuses.entry(status).or_default() += 1;
         requests.took.add(took);
+    }
+
+    /// Counts what became of a delivery to a webhook.
+    pub fn told(&self, told: &Told) {
+        *self.lock().deliveries.entry((told.webhook.clone(), told.fate.word())).or_default() += 1;
     }
 
     /// Counts a stream for as long as what is returned lives.
@@ -172,13 +180,20 @@ pub(crate) async fn text<H: House>(house: &H) -> String {
     let begun = Instant::now();
     let ready = house.ready().await.is_ok();
     let took = begun.elapsed();
+    let webhooks = house.notices().webhooks();
+    let undelivered = webhooks.undelivered().await.unwrap_or_default();
+    let waiting = |name: &str| {
+        let found = undelivered.iter().find(|row| row.webhook == name);
+        (name.to_owned(), found.map_or(0, |row| row.count))
+    };
+    let waiting: Vec<(String, u64)> = webhooks.names().map(waiting).collect();
     let mut measured = house.meter().lock();
     measured.runs.retain(|id, _| house.fleet().drives(id));
-    measured.text(ready, took)
+    measured.text(ready, took, &waiting)
 }
 
 impl Measured {
-    fn text(&self, ready: bool, took: Duration) -> String {
+    fn text(&self, ready: bool, took: Duration, waiting: &[(String, u64)]) -> String {
         let mut page = Page(String::new());
         page.head("abide_info", "gauge", "The version that answers.");
         page.row("abide_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -242,6 +257,10 @@ impl Measured {
         let (whole, rest) = (self.cost.0 / 1_000_000_000, self.cost.0 % 1_000_000_000);
         page.row("abide_model_cost_dollars_total", &[], format!("{whole}.{rest:09}"));
 
+        if !waiting.is_empty() {
+            page.deliveries(&self.deliveries, waiting);
+        }
+
         page.head("abide_store_up", "gauge", "Whether the stores answer.");
         page.row("abide_store_up", &[], u8::from(ready));
         page.head("abide_store_answer_seconds", "gauge", "How long the stores took to answer just now.");
@@ -269,6 +288,23 @@ impl Page {
         self.head(name, "counter", help);
         for (word, count) in counts {
             self.row(name, &[(label, word)], count);
+        }
+    }
+
+    /// Every webhook has a row for every end, so that a monitor sees the first one come.
+    fn deliveries(&mut self, counts: &BTreeMap<(String, &'static str), u64>, waiting: &[(String, u64)]) {
+        let name = "abide_webhook_deliveries_total";
+        self.head(name, "counter", "What became of attempts to tell webhooks something.");
+        for (webhook, _) in waiting {
+            for outcome in Fate::WORDS {
+                let count = counts.get(&(webhook.clone(), outcome)).copied().unwrap_or(0);
+                self.row(name, &[("webhook", webhook), ("outcome", outcome)], count);
+            }
+        }
+        let name = "abide_webhook_undelivered";
+        self.head(name, "gauge", "What waits to be told, at all servers of the database.");
+        for (webhook, count) in waiting {
+            self.row(name, &[("webhook", webhook)], count);
         }
     }
 
@@ -308,13 +344,24 @@ mod tests {
         ] {
             meter.happened(&session, &Conversation::default(), &event);
         }
-        let text = meter.lock().text(true, Duration::from_millis(2));
+        let fate = Fate::GivenUp { why: "gone".to_owned() };
+        meter.told(&Told {
+            webhook: "pager".to_owned(),
+            id: "msg_1".to_owned(),
+            attempt: 1,
+            took: Duration::ZERO,
+            fate,
+        });
+        let text = meter.lock().text(true, Duration::from_millis(2), &[("pager".to_owned(), 3)]);
         for line in [
             "abide_turns_total{end=\"failed\"} 1",
             "abide_tool_calls_total{outcome=\"failed\"} 1",
             "abide_model_tokens_total{kind=\"input\"} 7",
             "abide_model_cost_dollars_total 1.500000000",
             "abide_store_answer_seconds 0.002000",
+            "abide_webhook_deliveries_total{webhook=\"pager\",outcome=\"given_up\"} 1",
+            "abide_webhook_deliveries_total{webhook=\"pager\",outcome=\"delivered\"} 0",
+            "abide_webhook_undelivered{webhook=\"pager\"} 3",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }

@@ -1,10 +1,10 @@
 //! The server itself: it listens, serves, and ends without cutting anybody short.
 
-use crate::bounds::{GRACE, HEAD, LEAVE, LONGEST_HEAD, MOST_CONNECTIONS};
+use crate::bounds::{GRACE, HEAD, LEAVE, LETTERS, LONGEST_HEAD, MOST_CONNECTIONS};
 use crate::door::Door;
-use crate::fleet;
 use crate::house::House;
 use crate::line::Log;
+use crate::{fleet, notices};
 use abide_engine::port::KeysError;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -90,6 +90,9 @@ impl<H: House> Server<H> {
     /// to end, and runs are left where nothing is cut short, if they come there in time.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send) {
         let looking = tokio::spawn(fleet::look_out(Arc::clone(&self.door.house), self.door.closing()));
+        let webhooks = Arc::clone(self.door.house.notices().webhooks());
+        webhooks.start();
+        let telling = tokio::spawn(notices::tell(Arc::clone(&self.door.house)));
         let connections = GracefulShutdown::new();
         tokio::select! {
             () = accept(&self.listener, &self.door, &connections) => {}
@@ -101,6 +104,9 @@ impl<H: House> Server<H> {
         // What it was about to take up stays as it is.
         looking.abort();
         tokio::join!(fleet::leave(&*self.door.house, self.grace), self.door.house.talks().leave(self.grace));
+        // What is not in the outbox yet lies in the logs, and the next server finds it there.
+        telling.abort();
+        webhooks.leave(LETTERS).await;
     }
 }
 

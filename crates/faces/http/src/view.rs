@@ -98,7 +98,7 @@ pub(crate) fn approval(run: &Run, asked: Option<(&StepKey, &Question)>) -> Value
 
 /// Returns a call of a session that waits for a human's yes.
 pub(crate) fn tool_approval(asked: &ToolQuestion) -> Value {
-    let ToolQuestion { id, question, deadline } = asked;
+    let ToolQuestion { id, question, asked_at: _, deadline } = asked;
     let option = |label: &str, value: &str| json!({ "label": label, "value": value });
     json!({
         "id": id,

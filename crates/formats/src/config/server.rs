@@ -88,7 +88,7 @@ fn reached(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>) -> Option<Reach
     }
 }
 
-fn address(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Spanned<String>> {
+pub(super) fn address(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Spanned<String>> {
     let url = reader.full_text(node)?;
     if !url.starts_with("http://") && !url.starts_with("https://") {
         reader.report(

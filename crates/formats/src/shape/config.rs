@@ -6,7 +6,7 @@ use super::{
     VARIABLE_NAME, WORD,
 };
 use abide_core::capability::{Risk, Tier};
-use abide_core::definition::{Enforcement, Runner, WireFormat};
+use abide_core::definition::{Enforcement, Runner, WebhookEvent, WireFormat};
 
 /// How addresses are written.
 pub(crate) const ADDRESS: &str = "^https?://.+$";
@@ -63,6 +63,11 @@ pub static CONFIG: Record = Record {
             "MCP servers, by the ids of the capabilities that their tools become.",
         ),
         Key::optional("web", Shape::Record(&WEB), "How tools may use the web. Your own configuration only."),
+        Key::optional(
+            "webhooks",
+            Shape::Map(WORD, &Shape::Record(&WEBHOOK)),
+            "Who is told over HTTP what happens at a server, by name. Your own configuration only.",
+        ),
     ]],
 };
 
@@ -142,6 +147,39 @@ pub static WEB: Record = Record {
             Shape::Name(SEARCH_TOOL),
             "The tool that `research` searches with, as `ID__TOOL`: one of an MCP server under `capabilities`. It goes before `search_url`.",
         ),
+    ]],
+};
+
+/// Who is told over HTTP what happens at a server.
+pub static WEBHOOK: Record = Record {
+    name: "webhook",
+    doc: "Who is told over HTTP what happens at a server (`abide serve`). Only your own configuration may say it; a project's may not.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::required(
+            "url",
+            Shape::Name(ADDRESS),
+            "Where it is sent: `https://`, or `http://` to this machine or a private network.",
+        ),
+        Key::required(
+            "secret",
+            Shape::Record(&SECRET_SOURCE),
+            "Where the secret comes from that it is signed with: `whsec_` and at least 24 bytes in Base64.",
+        ),
+        Key::optional("events", Shape::OneOrMany(&Shape::Choice(WebhookEvent::WORDS)), "What is told.")
+            .default("all"),
+        Key::optional(
+            "abilities",
+            Shape::OneOrMany(&Shape::Text),
+            "The abilities that it is about, by name; `*` stands for any text.",
+        )
+        .default("all"),
+        Key::optional(
+            "private_network",
+            Shape::Bool,
+            "Whether the name in `url` may lead into a private network. An address that is written as such, and `localhost`, may always.",
+        )
+        .default("false"),
     ]],
 };
 

@@ -17,7 +17,7 @@ pub use bundle::{BUNDLE, BUNDLE_TOOL};
 pub(crate) use bundle::{CAPABILITY_ID, REQUIREMENT, TOOL_NAME};
 pub use config::{
     ABILITIES, AGENT_SETTINGS, CONFIG, MODEL_SETTINGS, PRICE, PROVIDER, RUNS, SECRET_SOURCE, SERVER,
-    SESSIONS, SKILLS, WEB,
+    SESSIONS, SKILLS, WEB, WEBHOOK,
 };
 pub(crate) use config::{ADDRESS, SEARCH_ADDRESS};
 pub use step::{

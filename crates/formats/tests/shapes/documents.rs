@@ -109,6 +109,7 @@ contexts! {
     AGENT, Agent, [], |record| record;
     SERVER, Config, ["capabilities", "a"], |record| map([("capabilities", map([("a", record)]))]);
     WEB, Config, ["web"], |record| map([("web", record)]);
+    WEBHOOK, Config, ["webhooks", "a"], |record| map([("webhooks", map([("a", record)]))]);
     BUNDLE, Capability, [], |record| record;
     BUNDLE_TOOL, Capability, ["tools", "0"], |record| {
         map([("description", text("d")), ("tools", Value::List(vec![record]))])
@@ -139,9 +140,9 @@ pub(crate) fn samples(record: &'static Record, key: &Key) -> Vec<Value> {
         (_, "needs") => vec![text("other"), Value::List(vec![text("other")]), Value::List(vec![])],
         (_, "for_each") => vec![text("{{ [1, 2] }}"), Value::List(vec![Value::Int(1)])],
         ("configuration" | "agent settings", "model") => vec![text("a/b")],
-        ("provider", "key") => vec![map([("env", text("X"))])],
+        ("provider", "key") | ("webhook", "secret") => vec![map([("env", text("X"))])],
         ("configuration", "capabilities") => vec![map([("a", map([("url", text("http://x"))]))])],
-        ("server", "url") | ("web", "proxy") => vec![text("http://x")],
+        ("server" | "webhook", "url") | ("web", "proxy") => vec![text("http://x")],
         ("web", "search_url") => vec![text("http://x/{query}")],
         ("web", "search_tool") => vec![text("a__b")],
         ("tool", "arguments") => vec![map([("type", text("object"))])],

@@ -1,5 +1,5 @@
-//! What a server keeps beside the log, in a SQLite file of its own: its keys, the runs that it started, agents, and sessions with
-//! their messages.
+//! What a server keeps beside the log, in a SQLite file of its own: its keys, the runs that it started, agents, sessions with
+//! their messages, and what webhooks are to be told.
 //!
 //! It is not in the log's file: hooks and `abide status` open that one, and need nothing of this.
 
@@ -8,6 +8,7 @@ mod audit;
 mod bells;
 mod keys;
 mod messages;
+mod outbox;
 mod sessions;
 mod starts;
 
@@ -107,6 +108,7 @@ CREATE TABLE session_messages (
 ) STRICT;
 CREATE INDEX session_messages_open ON session_messages (session, number) WHERE status IS NULL;
 ",
+    outbox::TABLE,
 ];
 
 /// Keeps what a server needs beside the log in one SQLite file.

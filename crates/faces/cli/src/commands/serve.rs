@@ -1,10 +1,10 @@
 //! `abide serve`: abide over HTTP.
 
 use crate::args::{ServeArguments, Shared};
-use crate::house::{LocalHouse, Stores, log};
-use crate::models;
+use crate::house::{LocalHouse, ServerLog, Stores, log};
 use crate::session::Session;
 use crate::{Exit, Failure};
+use crate::{models, webhooks};
 use abide_http::{House as _, Options, ServeError, Server};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,21 +15,37 @@ pub(crate) fn serve(
     shared: &Shared,
     arguments: &ServeArguments,
 ) -> Result<Exit, Failure> {
+    let log = if arguments.check { None } else { log(arguments.log, arguments.log_level) };
+    let (requests, deliveries) = match log {
+        Some(ServerLog { requests, deliveries }) => (Some(requests), Some(deliveries)),
+        None => (None, None),
+    };
     let options = Options {
         require_key: arguments.require_key,
         hosts: arguments.hosts.clone(),
         grace: Some(Duration::from_secs(arguments.grace)),
         rate: Some(arguments.rate),
-        log: if arguments.check { None } else { log(arguments.log, arguments.log_level) },
+        log: requests,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::System, format!("cannot start: {error}")))?;
     runtime.block_on(async {
         let stores = Stores::open(session, arguments.database.database.as_deref())?;
         let shown = stores.shown.clone();
-        let house = Arc::new(LocalHouse::new(session, shared, stores).await);
+        let house = Arc::new(LocalHouse::new(session, shared, stores, deliveries).await);
         house.ready().await.map_err(|why| Failure::new(Exit::System, why))?;
         let server = Server::bind(arguments.bind, &options, house).await.map_err(|error| failed(&error))?;
+        // What happens is kept until it can be told: what is missing does not keep a server from starting.
+        for webhook in webhooks::survey(session) {
+            match &webhook.trouble {
+                Some(trouble) => session.say(&format!(
+                    "the webhook {} cannot be told anything: {}\n  = {}\n",
+                    webhook.name, trouble.problem, trouble.help
+                ))?,
+                None if arguments.check => session.say(&format!("the webhook {}\n", webhook.shown()))?,
+                None => {}
+            }
+        }
         if arguments.check {
             // Abilities without agents need no model: what is missing does not keep a server from starting.
             for model in models::survey(session).models {

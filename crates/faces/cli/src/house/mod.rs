@@ -6,7 +6,7 @@ mod look;
 mod store;
 mod stores;
 
-pub(crate) use log::log;
+pub(crate) use log::{ServerLog, log};
 pub(crate) use store::ServerStore;
 pub(crate) use stores::Stores;
 
@@ -16,7 +16,7 @@ use crate::capabilities::{Reach, capabilities};
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalWorkspace, SystemClock};
 use crate::session::Session;
-use crate::{Surroundings, runners};
+use crate::{Surroundings, runners, webhooks};
 use abide_capabilities::{Workspace, launcher};
 use abide_core::event::{RunId, Timestamp};
 use abide_engine::capability::CapabilityRegistry;
@@ -26,7 +26,8 @@ use abide_engine::port::{
     Agents, Audit, Clock as _, Keys, Later, Messages, SessionFiles, Sessions, Starts, Store as _,
 };
 use abide_engine::talk::{Grounds, Inbox, Talks};
-use abide_http::{Code, Fleet, House, HouseDriver, Hub, Look, Meter, Problem};
+use abide_engine::webhooks::Hearing;
+use abide_http::{Code, Fleet, House, HouseDriver, Hub, Look, Meter, Notices, Problem};
 use abide_process::LocalProcess;
 use host::LocalHost;
 use serde_json::Value;
@@ -41,6 +42,7 @@ pub(crate) struct LocalHouse {
     talks: Arc<Talks<ServerStore, SystemClock>>,
     hub: Arc<Hub>,
     inbox: Arc<Inbox<SystemClock>>,
+    notices: Arc<Notices<SystemClock>>,
     limits: Limits,
     capabilities: CapabilityRegistry,
     surroundings: Surroundings,
@@ -49,13 +51,30 @@ pub(crate) struct LocalHouse {
 
 impl LocalHouse {
     /// Puts everything together; MCP servers of the configuration are started or reached now, and stay.
-    pub(crate) async fn new(session: &Session<'_>, shared: &Shared, stores: Stores) -> Self {
+    pub(crate) async fn new(
+        session: &Session<'_>,
+        shared: &Shared,
+        stores: Stores,
+        log: Option<Hearing>,
+    ) -> Self {
         let fleet = Arc::new(Fleet::default());
         let meter = Arc::new(Meter::default());
         // One server is one process; a second one in it would only lack the numbers of its agents.
         abide_engine::turn::listen(Arc::clone(&meter) as _);
-        let observer: Arc<dyn Observer> =
-            Arc::new(Observers(vec![Arc::clone(&fleet) as _, Arc::clone(&meter) as _]));
+        let measuring = Arc::clone(&meter);
+        let hearing: Hearing = Arc::new(move |told| {
+            measuring.told(told);
+            if let Some(log) = &log {
+                log(told);
+            }
+        });
+        let notices = webhooks::open(session, Arc::clone(&stores.outbox), hearing);
+        let notices = Arc::new(Notices::new(Arc::new(notices)));
+        let observer: Arc<dyn Observer> = Arc::new(Observers(vec![
+            Arc::clone(&fleet) as _,
+            Arc::clone(&meter) as _,
+            Arc::clone(&notices) as _,
+        ]));
         let driver = match &*stores.log {
             ServerStore::Sqlite(_) => runners::server_driver(session, Arc::clone(&stores.log), observer),
             ServerStore::Postgres(_) => runners::shared_driver(session, Arc::clone(&stores.log), observer),
@@ -66,7 +85,9 @@ impl LocalHouse {
         let workspace = Workspace::new(here.root(), launch, "serve/sessions", here.kept_from_commands());
         // Nothing else is called so: what comes with abide is registered first, and what a project brings along is checked.
         let _ = capabilities.register(Arc::new(workspace));
-        let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(Inbox::new(Arc::new(SystemClock))));
+        let asking = Arc::clone(&notices);
+        let inbox = Inbox::new(Arc::new(SystemClock)).telling(Arc::new(move |asked| asking.asked(asked)));
+        let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(inbox));
         let host = LocalHost {
             here,
             agents: Arc::clone(&stores.agents),
@@ -95,6 +116,7 @@ impl LocalHouse {
             talks,
             hub,
             inbox,
+            notices,
             limits: runs::limits(session),
             capabilities,
             surroundings: session.surroundings.clone(),
@@ -159,6 +181,10 @@ impl House for LocalHouse {
 
     fn inbox(&self) -> &Inbox<SystemClock> {
         &self.inbox
+    }
+
+    fn notices(&self) -> &Arc<Notices<SystemClock>> {
+        &self.notices
     }
 
     fn capabilities(&self) -> &CapabilityRegistry {

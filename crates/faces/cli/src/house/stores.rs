@@ -5,7 +5,7 @@ use crate::runs::{self, SystemClock, log_file};
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_engine::port::{
-    Agents, Audit, Clock as _, Keys, Messages, SessionFiles, Sessions, Starts, StoreError,
+    Agents, Audit, Clock as _, Keys, Messages, Outbox, SessionFiles, Sessions, Starts, StoreError,
 };
 use abide_store_postgres::PgStore;
 use abide_store_sqlite::{SqliteRegistry, SqliteSessionFiles, SqliteStore};
@@ -34,6 +34,8 @@ pub(crate) struct Stores {
     pub(crate) talks: Arc<ServerStore>,
     /// Their files.
     pub(crate) files: Arc<dyn SessionFiles>,
+    /// What webhooks are to be told.
+    pub(crate) outbox: Arc<dyn Outbox>,
     /// What is used, for people.
     pub(crate) shown: String,
 }
@@ -59,7 +61,8 @@ impl Stores {
                 agents: Arc::new(registry.clone()),
                 audit: Arc::new(registry.clone()),
                 sessions: Arc::new(registry.clone()),
-                messages: Arc::new(registry),
+                messages: Arc::new(registry.clone()),
+                outbox: Arc::new(registry),
                 talks: Arc::new(ServerStore::Sqlite(Box::new(talks))),
                 files: Arc::new(files),
                 shown: file.display().to_string(),
@@ -83,6 +86,7 @@ impl Stores {
             audit: Arc::clone(&keys) as _,
             sessions: Arc::clone(&keys) as _,
             messages: Arc::clone(&keys) as _,
+            outbox: Arc::clone(&keys) as _,
             talks: Arc::new(ServerStore::Postgres(Box::new(talks))),
             files: keys,
             shown,

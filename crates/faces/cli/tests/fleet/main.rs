@@ -11,6 +11,8 @@ mod database;
 mod load;
 #[path = "../server_kill/pages.rs"]
 mod pages;
+#[path = "../binary/receiver.rs"]
+mod receiver;
 #[path = "../binary/server.rs"]
 #[expect(dead_code, reason = "shared with the tests of the binary")]
 mod server;
@@ -23,4 +25,5 @@ mod real_postgres {
     mod databases;
     mod killed;
     mod servers;
+    mod webhooks;
 }

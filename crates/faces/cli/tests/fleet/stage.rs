@@ -49,6 +49,11 @@ impl Stage {
         Server::start(&self.project, &["--database", &self.url, "--rate", "0"])
     }
 
+    /// Starts one that can sign what it tells webhooks.
+    pub(crate) fn signing_server(&self, secret: &str) -> Server {
+        Server::start_with(&self.project, &["--database", &self.url, "--rate", "0"], &[("HOOK", secret)])
+    }
+
     pub(crate) fn start(&self, server: &Server, ability: &str, name: &str) -> String {
         let body = json!({ "ability": ability, "inputs": { "name": name } }).to_string();
         let (status, run) = server.ask("POST", "/v1/runs", Some(&self.key), &body);

@@ -115,7 +115,7 @@ async fn without_a_key_this_machine_looks_and_starts_and_decides_nothing() {
 #[tokio::test]
 async fn other_machines_are_not_let_near_a_server_without_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let house = std::sync::Arc::new(crate::house::TestHouse::open(folder.path()));
+    let house = std::sync::Arc::new(crate::house::TestHouse::open(folder.path(), None));
     let bind = |address: &str, options: Options| {
         let (address, house) = (address.parse().unwrap(), std::sync::Arc::clone(&house));
         async move { Server::bind(address, &options, house).await.map(drop) }

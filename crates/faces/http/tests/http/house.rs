@@ -2,8 +2,10 @@
 
 use crate::client::Client;
 use crate::talkers::{TestHost, TestModel};
+use crate::webhooks::{TestCourier, webhook};
 use abide_capabilities::{Sandbox, Web, World, builtins};
 use abide_core::event::{RunId, Timestamp};
+use abide_core::value::Secret;
 use abide_engine::capability::CapabilityRegistry;
 use abide_engine::driver::{Driver, Observers};
 use abide_engine::keys::{Scope, mint};
@@ -12,7 +14,8 @@ use abide_engine::port::{
     Starts, Workspace, WorkspaceError,
 };
 use abide_engine::talk::{Grounds, Inbox, Talks};
-use abide_http::{Fleet, House, HouseDriver, Hub, Look, Meter, Options, Problem, Server};
+use abide_engine::webhooks::{Grounds as WebhookGrounds, Webhooks};
+use abide_http::{Fleet, House, HouseDriver, Hub, Look, Meter, Notices, Options, Problem, Server};
 use abide_process::LocalProcess;
 use abide_store_sqlite::{Settings, SqliteRegistry, SqliteSessionFiles, SqliteStore};
 use abide_testkit::twin::MemoryWorkspace;
@@ -80,6 +83,11 @@ const ABILITIES: &[(&str, &str)] = &[
         "description: d\nsteps:\n  - id: ask\n    type: approval\n    prompt: May it go out?\n    approvers: [ada, eve]\n  - id: go\n    run: echo gone\n    needs: [ask]\n",
     ),
     ("simple", "description: d\nsteps:\n  - id: ask\n    type: approval\n    prompt: Yes?\n"),
+    (
+        "planned",
+        "description: d\nsettings: { plan_approval: true }\nsteps:\n  - id: one\n    run: echo done\n",
+    ),
+    ("outer", "description: d\nsteps:\n  - id: inner\n    type: workflow\n    workflow: simple\n"),
     ("slow", "description: d\nsteps:\n  - id: wait\n    run: echo begun; sleep 30\n"),
     (
         "hidden",
@@ -99,20 +107,35 @@ pub(crate) struct TestHouse {
     talks: Arc<Talks<SqliteStore, TestClock>>,
     hub: Arc<Hub>,
     inbox: Arc<Inbox<TestClock>>,
+    notices: Arc<Notices<TestClock>>,
     /// What the agents of sessions are asked with.
     pub(crate) model: TestModel,
 }
 
 impl TestHouse {
-    /// Opens a house in a folder.
-    pub(crate) fn open(folder: &Path) -> Self {
+    /// Opens a house in a folder; with a courier there is a webhook that is told everything.
+    pub(crate) fn open(folder: &Path, courier: Option<TestCourier>) -> Self {
         let workspace = ABILITIES.iter().fold(MemoryWorkspace::default(), |workspace, (name, source)| {
             workspace.with(name, (*source).to_owned(), Vec::new())
         });
         let store = SqliteStore::open(&folder.join("log.db"), Settings::new(|| TestClock.now().0)).unwrap();
         let fleet = Arc::new(Fleet::default());
         let meter = Arc::new(Meter::default());
-        let observers = Observers(vec![Arc::clone(&fleet) as _, Arc::clone(&meter) as _]);
+        let registry = SqliteRegistry::open(&folder.join("server.db")).unwrap();
+        let webhooks = courier.iter().map(|_| webhook()).collect();
+        let measuring = Arc::clone(&meter);
+        let grounds = WebhookGrounds {
+            outbox: Arc::new(registry.clone()),
+            courier: Arc::new(courier.unwrap_or_default()),
+            clock: Arc::new(TestClock),
+            secret_of: Arc::new(|_| {
+                Box::pin(std::future::ready(Ok(Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))))
+            }),
+            hearing: Arc::new(move |told| measuring.told(told)),
+        };
+        let notices = Arc::new(Notices::new(Arc::new(Webhooks::new(grounds, webhooks))));
+        let observers =
+            Observers(vec![Arc::clone(&fleet) as _, Arc::clone(&meter) as _, Arc::clone(&notices) as _]);
         let ports = (
             Arc::new(store),
             Arc::new(LocalProcess::new().only_parent()),
@@ -120,7 +143,6 @@ impl TestHouse {
             Arc::new(TestClock),
         );
         let holder = Holder { name: uuid::Uuid::new_v4().to_string(), process: 1 };
-        let registry = SqliteRegistry::open(&folder.join("server.db")).unwrap();
         let files =
             SqliteSessionFiles::open(&folder.join("files.db"), Arc::new(|| TestClock.now().0)).unwrap();
         let files = Arc::new(files);
@@ -130,7 +152,9 @@ impl TestHouse {
             sandbox: Sandbox::unavailable("it was not tried"),
             web: Web::default(),
         });
-        let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(Inbox::new(Arc::new(TestClock))));
+        let asking = Arc::clone(&notices);
+        let inbox = Inbox::new(Arc::new(TestClock)).telling(Arc::new(move |asked| asking.asked(asked)));
+        let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(inbox));
         let model = TestModel::default();
         let host = TestHost {
             agents: registry.clone(),
@@ -159,6 +183,7 @@ impl TestHouse {
             talks,
             hub,
             inbox,
+            notices,
             model,
         }
     }
@@ -241,6 +266,10 @@ impl House for TestHouse {
         &self.inbox
     }
 
+    fn notices(&self) -> &Arc<Notices<TestClock>> {
+        &self.notices
+    }
+
     fn capabilities(&self) -> &CapabilityRegistry {
         &self.capabilities
     }
@@ -286,7 +315,16 @@ impl Served {
 
     /// Serves what lies in a folder.
     pub(crate) async fn at(folder: Arc<TempDir>, options: Options) -> Self {
-        let house = Arc::new(TestHouse::open(folder.path()));
+        Self::telling(folder, options, None).await
+    }
+
+    /// Serves what lies in a folder; with a courier there is a webhook.
+    pub(crate) async fn telling(
+        folder: Arc<TempDir>,
+        options: Options,
+        courier: Option<TestCourier>,
+    ) -> Self {
+        let house = Arc::new(TestHouse::open(folder.path(), courier));
         house.key(&[Scope::Admin], 0).await;
         let server =
             Server::bind("127.0.0.1:0".parse().unwrap(), &options, Arc::clone(&house)).await.unwrap();

@@ -11,3 +11,4 @@ mod runs;
 mod sessions;
 mod streams;
 mod talkers;
+mod webhooks;

@@ -4,6 +4,7 @@ mod canary;
 mod clients;
 mod models;
 mod runners;
+mod webhooks;
 
 use crate::session::Session;
 use crate::ui::Ink;
@@ -83,6 +84,7 @@ fn checks(session: &Session<'_>) -> Vec<Check> {
     checks.extend(models::models(session));
     checks.extend(runners::runners(session));
     checks.extend(clients::clients(session));
+    checks.extend(webhooks::webhooks(session));
     checks
 }
 
