@@ -34,3 +34,4 @@ export function createAbilitiesSDK(options) {
 export { AbideConnectionError, AbideError, AbideProblem, AbideTimeoutError } from "./errors.js";
 export { Pages } from "./pages.js";
 export { isOver } from "./runs.js";
+export { AbideWebhookError, webhooks } from "./webhooks.js";

@@ -44,4 +44,5 @@ export type { StreamOptions } from "./events.js";
 export { type Page, Pages } from "./pages.js";
 export { type LogOptions, type RunFilter, type WaitOptions, isOver } from "./runs.js";
 export type * from "./schema.js";
+export { AbideWebhookError, type FinishedRun, type VerifyOptions, type WebhookEvent, type WebhookHeaders, webhooks } from "./webhooks.js";
 export type { CallOptions, Options } from "./wire.js";

@@ -26,6 +26,7 @@ mod pages;
 mod people;
 mod runs;
 mod types;
+mod webhooks;
 mod wire;
 
 pub use abilities::{Abilities, Execute};
@@ -36,6 +37,7 @@ pub use pages::{Page, Pages};
 pub use people::{Approvals, Keys};
 pub use runs::{LogOptions, LogStream, RunFilter, Runs, Until};
 pub use types::*;
+pub use webhooks::{Unverified, Verifier, WebhookEvent};
 pub use wire::Options;
 
 use serde_json::Value;
