@@ -8,6 +8,7 @@ use abide_engine::port::{
 };
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
+use std::collections::HashMap;
 
 /// The table.
 pub(crate) const TABLE: &str = r#"
@@ -39,23 +40,28 @@ async fn post(connection: &mut PgConnection, new: &[NewDelivery]) -> Result<Post
     let sql = "DELETE FROM webhook_deliveries WHERE ended_at < $1 OR (ended_at IS NULL AND until < $1)";
     let old = now.saturating_sub(DELIVERIES_KEPT);
     sqlx::query(sql).bind(old).execute(&mut *connection).await?;
+    let mut waiting: HashMap<&str, u64> = HashMap::new();
     for delivery in new {
-        // One statement, so that of two who post the same one is the first.
-        let sql = "INSERT INTO webhook_deliveries (webhook, id, body, posted_at, due_at, until)
-                   SELECT $1, $2, $3, $4, $4, $5
-                   WHERE (SELECT count(*) FROM webhook_deliveries WHERE webhook = $1 AND ended_at IS NULL) < $6
-                   ON CONFLICT DO NOTHING";
-        let written = sqlx::query(sql)
-            .bind(&delivery.webhook)
-            .bind(&delivery.id)
-            .bind(delivery.body.as_bytes())
-            .bind(delivery.at)
-            .bind(delivery.until)
-            .bind(signed(MOST_UNDELIVERED as u64))
-            .execute(&mut *connection)
-            .await?;
-        if written.rows_affected() == 1 {
-            posted.new += 1;
+        if !waiting.contains_key(delivery.webhook.as_str()) {
+            let sql = "SELECT count(*) FROM webhook_deliveries WHERE webhook = $1 AND ended_at IS NULL";
+            let count = sqlx::query(sql).bind(&delivery.webhook).fetch_one(&mut *connection).await?;
+            waiting.insert(&delivery.webhook, unsigned(count.try_get(0)?));
+        }
+        let waiting = waiting.entry(&delivery.webhook).or_default();
+        if *waiting < MOST_UNDELIVERED as u64 {
+            // Of two who post the same, one waits here until the other is through, and then writes nothing.
+            let sql = "INSERT INTO webhook_deliveries (webhook, id, body, posted_at, due_at, until)
+                       VALUES ($1, $2, $3, $4, $4, $5) ON CONFLICT DO NOTHING";
+            let written = sqlx::query(sql)
+                .bind(&delivery.webhook)
+                .bind(&delivery.id)
+                .bind(delivery.body.as_bytes())
+                .bind(delivery.at)
+                .bind(delivery.until)
+                .execute(&mut *connection)
+                .await?;
+            *waiting += written.rows_affected();
+            posted.new += usize::from(written.rows_affected() == 1);
             continue;
         }
         let sql = "SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE webhook = $1 AND id = $2)";

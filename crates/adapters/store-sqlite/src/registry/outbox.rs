@@ -6,6 +6,7 @@ use abide_engine::port::{
     PostedDeliveries, Undelivered,
 };
 use rusqlite::{Transaction, TransactionBehavior, params};
+use std::collections::HashMap;
 
 /// The table.
 pub(super) const TABLE: &str = "
@@ -37,21 +38,27 @@ fn post(transaction: &Transaction<'_>, new: &[NewDelivery]) -> Result<PostedDeli
     transaction.execute("DELETE FROM webhook_deliveries WHERE ended_at < ?1", [old])?;
     // What is left of webhooks that nobody configures any more.
     transaction.execute("DELETE FROM webhook_deliveries WHERE ended_at IS NULL AND until < ?1", [old])?;
+    let mut waiting: HashMap<&String, usize> = HashMap::new();
     for delivery in new {
         let NewDelivery { webhook, id, body, at, until } = delivery;
         let sql = "SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE webhook = ?1 AND id = ?2)";
         if transaction.prepare_cached(sql)?.query_row([webhook, id], |row| row.get(0))? {
             continue;
         }
-        let sql = "SELECT count(*) FROM webhook_deliveries WHERE webhook = ?1 AND ended_at IS NULL";
-        let waiting: usize = transaction.prepare_cached(sql)?.query_row([webhook], |row| row.get(0))?;
-        if waiting >= MOST_UNDELIVERED {
+        if !waiting.contains_key(webhook) {
+            let sql = "SELECT count(*) FROM webhook_deliveries WHERE webhook = ?1 AND ended_at IS NULL";
+            let count: usize = transaction.prepare_cached(sql)?.query_row([webhook], |row| row.get(0))?;
+            waiting.insert(webhook, count);
+        }
+        let waiting = waiting.entry(webhook).or_default();
+        if *waiting >= MOST_UNDELIVERED {
             posted.full += 1;
             continue;
         }
         let sql = "INSERT INTO webhook_deliveries (webhook, id, body, posted_at, due_at, until)
                    VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
         transaction.prepare_cached(sql)?.execute(params![webhook, id, body, at, until])?;
+        *waiting += 1;
         posted.new += 1;
     }
     Ok(posted)
