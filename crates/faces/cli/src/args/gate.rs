@@ -21,8 +21,9 @@ pub struct McpArguments {
     /// Serve over HTTP on this address instead of standard input and output, like 127.0.0.1:7071
     #[arg(long, value_name = "ADDRESS")]
     pub http: Option<SocketAddr>,
-    /// The file that holds the key which callers must show; needed for an address that others can reach
-    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    /// With `--http` the file that holds the key which callers must show, needed for an address that others can reach; with `--server` the
+    /// file that has the key of that server
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
     /// The client that this serves, when another process of abide was started by it
     #[arg(long = "for", hide = true, value_name = "PROCESS")]

@@ -16,6 +16,7 @@ use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_gate::{Family, Relative};
 use abide_mcp::Http;
+use abide_mcp::desk::Desk;
 use abide_mcp::http::{Key, Options, PATH};
 use std::fs::File;
 use std::net::SocketAddr;
@@ -98,6 +99,15 @@ fn hold_the_place(session: &Session<'_>) -> Result<Exit, Failure> {
         .status()
         .map_err(failed)?;
     Ok(if status.success() { Exit::Done } else { Exit::System })
+}
+
+/// Serves a desk that drives no runs until the client is gone.
+pub(crate) fn serve_desk(desk: impl Desk) -> Result<Exit, Failure> {
+    runs::block_on(async {
+        let served = abide_mcp::serve_stdio(Arc::new(desk), told_to_end()?).await;
+        let failed = |error| Failure::new(Exit::System, format!("cannot serve: {error}"));
+        served.map(|()| Exit::Done).map_err(failed)
+    })?
 }
 
 fn parse(client: &str) -> Option<Relative> {

@@ -54,7 +54,7 @@ pub(crate) use install::{install, places, uninstall};
 pub(crate) use key::key;
 pub(crate) use list::list;
 pub(crate) use logs::logs;
-pub(crate) use mcp::mcp;
+pub(crate) use mcp::{mcp, serve_desk};
 pub(crate) use model::model;
 pub(crate) use plan::plan;
 pub(crate) use rerun::rerun;

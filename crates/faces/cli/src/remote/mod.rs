@@ -3,6 +3,7 @@
 //! Only what a server has is asked there. Everything else works on this machine, and says so when it is told a server.
 
 mod decide;
+mod desk;
 mod find;
 mod follow;
 mod look;
@@ -24,8 +25,8 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
     let shared = &arguments.shared;
     let Some(server) = shared.server.clone().or_else(|| session.surroundings.variable("ABIDE_SERVER")) else {
         return match shared.key_file {
-            // That of `abide mcp` opens its own door.
-            Some(_) if !matches!(arguments.command, Command::Mcp(_)) => {
+            // That of `abide mcp --http` opens its own door.
+            Some(_) if !matches!(&arguments.command, Command::Mcp(mcp) if mcp.http.is_some()) => {
                 Err(Failure::new(Exit::Usage, "`--key-file` is the key of a server")
                     .help("name it with `--server URL`"))
             }
@@ -44,18 +45,33 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
         | Command::Approve(_)
         | Command::Reject(_)
         | Command::Cancel(_) => {}
+        Command::Mcp(_) if shared.server.is_none() => {
+            // A session that was held to its runs yesterday is not let go because a variable is set.
+            return Ok(None);
+        }
+        Command::Mcp(mcp) if mcp.http.is_some() => {
+            return Err(Failure::new(
+                Exit::Usage,
+                "`--http` serves the abilities of this machine, and `--server` those of a server",
+            )
+            .help("leave out one of them"));
+        }
+        Command::Mcp(_) => {}
         // A run of a server would be looked for on this machine, and another one be found.
         Command::Rerun(_) | Command::Audit(_) => return Err(only_here()),
         _ if shared.server.is_some() => return Err(only_here()),
         _ => return Ok(None),
     }
     let remote = Remote::new(session, shared, server)?;
+    if matches!(arguments.command, Command::Mcp(_)) {
+        return commands::serve_desk(desk::RemoteDesk::new(remote)).map(Some);
+    }
     runs::block_on(async { remote.done(session, &arguments.command).await })?.map(Some)
 }
 
 fn only_here() -> Failure {
     Failure::new(Exit::Usage, "this command works on this machine alone, and not with a server").help(
-        "list, show, plan, run, resume, runs, status, logs, approve, reject and cancel use a server; leave out `--server`, or unset ABIDE_SERVER",
+        "list, show, plan, run, resume, runs, status, logs, approve, reject, cancel and mcp use a server; leave out `--server`, or unset ABIDE_SERVER",
     )
 }
 

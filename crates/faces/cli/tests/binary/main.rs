@@ -23,6 +23,7 @@ mod precedence;
 mod receiver;
 mod references;
 mod remote;
+mod remote_mcp;
 mod sdk;
 mod serve;
 mod server;
