@@ -167,6 +167,34 @@ pub async fn a_write_may_expect_what_is_there(files: &impl SessionFiles) {
     assert_eq!(write("too late", first).await, changed);
     assert_eq!(files.read(&s, &path("/f")).await, Ok(b"two".to_vec()));
     assert_eq!(write("three", seen().await).await, Ok(Written::Replaced));
+    assert_eq!(write("four", Condition::Present).await, Ok(Written::Replaced));
+    let absent = files.write_when(&s, new("/g", b"x"), Quota::default(), Condition::Present).await;
+    assert_eq!(absent, Err(FilesError::Changed(path("/g"))));
+}
+
+/// A deletion that expects something happens only if that is so, of files and of folders.
+pub async fn a_deletion_may_expect_what_is_there(files: &impl SessionFiles) {
+    let s = session("s");
+    let seen = async |at: &str| {
+        let found = files.stat(&s, &path(at)).await.unwrap().expect("it is there");
+        Condition::Unchanged { updated_at: found.updated_at, size_bytes: found.size_bytes }
+    };
+    let delete = async |at: &str, condition| files.delete_when(&s, &path(at), true, condition).await;
+    put(files, "/f", "one").await.unwrap();
+    let first = seen("/f").await;
+    put(files, "/f", "two").await.unwrap();
+    assert_eq!(delete("/f", first).await, Err(FilesError::Changed(path("/f"))));
+    assert_eq!(delete("/f", Condition::Missing).await, Err(FilesError::Changed(path("/f"))));
+    assert_eq!(files.read(&s, &path("/f")).await, Ok(b"two".to_vec()));
+    assert_eq!(delete("/f", seen("/f").await).await, Ok(1));
+    for condition in [first, Condition::Present, Condition::Missing] {
+        assert_eq!(delete("/f", condition).await, Err(FilesError::Missing(path("/f"))));
+    }
+    put(files, "/d/e", "one").await.unwrap();
+    assert_eq!(delete("/d", first).await, Err(FilesError::Changed(path("/d"))));
+    assert_eq!(delete("/d", seen("/d").await).await, Ok(2));
+    put(files, "/g", "one").await.unwrap();
+    assert_eq!(delete("/g", Condition::Present).await, Ok(1));
 }
 
 /// A move or a copy takes all of a folder, to where nothing is, or does nothing.
@@ -280,6 +308,7 @@ macro_rules! files_contract {
             a_quota_holds
             what_is_forgotten_is_gone
             a_write_may_expect_what_is_there
+            a_deletion_may_expect_what_is_there
             a_transfer_takes_all_or_nothing
         );
 

@@ -119,16 +119,17 @@ impl SessionFiles for MemoryFiles {
         later(Ok(self.look(session, |tree| tree.get(path).map(|entry| entry.info(path)))))
     }
 
-    fn delete(
+    fn delete_when(
         &self,
         session: &SessionId,
         path: &FilePath,
         recursive: bool,
+        condition: Condition,
     ) -> Later<Result<u64, FilesError>> {
         later(match self.lock().get_mut(session) {
             _ if path.is_root() => Err(FilesError::Root),
             None => Err(FilesError::Missing(path.clone())),
-            Some(tree) => delete(tree, path, recursive),
+            Some(tree) => delete(tree, path, recursive, condition),
         })
     }
 
@@ -211,10 +212,14 @@ fn transfer(tree: &mut Tree, asked: &Transfer, quota: Quota, now: Timestamp) -> 
     Ok(count)
 }
 
-fn delete(tree: &mut Tree, path: &FilePath, recursive: bool) -> Result<u64, FilesError> {
-    if !tree.contains_key(path) {
-        return Err(FilesError::Missing(path.clone()));
-    }
+fn delete(
+    tree: &mut Tree,
+    path: &FilePath,
+    recursive: bool,
+    condition: Condition,
+) -> Result<u64, FilesError> {
+    let Some(entry) = tree.get(path) else { return Err(FilesError::Missing(path.clone())) };
+    condition.holds(path, Some(&entry.info(path)))?;
     let from = (Bound::Included(path.clone()), Bound::Unbounded);
     let gone: Vec<FilePath> =
         tree.range(from).map(|(at, _)| at).filter(|at| *at == path || at.is_below(path)).cloned().collect();

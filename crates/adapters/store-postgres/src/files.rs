@@ -193,15 +193,16 @@ async fn delete(
     connection: &mut PgConnection,
     session: &SessionId,
     path: &FilePath,
-    recursive: bool,
+    (recursive, condition): (bool, Condition),
 ) -> Result<u64, Problem> {
     if path.is_root() {
         return Err(FilesError::Root.into());
     }
     hold(&mut *connection, session).await?;
-    if find(&mut *connection, session, path).await?.is_none() {
+    let Some(found) = find(&mut *connection, session, path).await? else {
         return Err(FilesError::Missing(path.clone()).into());
-    }
+    };
+    condition.holds(path, Some(&found))?;
     // Everything below `/d` sorts between `/d/` and `/d0`, the byte after the slash.
     let (from, to) = (format!("{path}/"), format!("{path}0"));
     let those = "FROM session_files WHERE session = $1 AND (path = $2 OR path > $3 AND path < $4)";
@@ -307,17 +308,18 @@ impl SessionFiles for PgStore {
         })
     }
 
-    fn delete(
+    fn delete_when(
         &self,
         session: &SessionId,
         path: &FilePath,
         recursive: bool,
+        condition: Condition,
     ) -> Later<Result<u64, FilesError>> {
         let (pool, session, path) = (self.pool(), session.clone(), path.clone());
         Box::pin(async move {
             let pool = pool.ready().await.map_err(unreachable_files)?;
             let mut transaction = pool.begin().await.map_err(unreachable_files)?;
-            let gone = delete(&mut transaction, &session, &path, recursive).await?;
+            let gone = delete(&mut transaction, &session, &path, (recursive, condition)).await?;
             transaction.commit().await.map_err(unreachable_files)?;
             Ok(gone)
         })

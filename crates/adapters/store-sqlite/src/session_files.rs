@@ -217,14 +217,15 @@ impl SessionFiles for SqliteSessionFiles {
         self.within(TransactionBehavior::Deferred, |transaction| find(transaction, session, path))
     }
 
-    fn delete(
+    fn delete_when(
         &self,
         session: &SessionId,
         path: &FilePath,
         recursive: bool,
+        condition: Condition,
     ) -> Later<Result<u64, FilesError>> {
         self.within(TransactionBehavior::Immediate, |transaction| {
-            delete(transaction, session, path, recursive)
+            delete(transaction, session, path, (recursive, condition))
         })
     }
 
@@ -346,14 +347,15 @@ fn delete(
     transaction: &Transaction<'_>,
     session: &SessionId,
     path: &FilePath,
-    recursive: bool,
+    (recursive, condition): (bool, Condition),
 ) -> Result<u64, Problem> {
     if path.is_root() {
         return Err(FilesError::Root.into());
     }
-    if find(transaction, session, path)?.is_none() {
+    let Some(found) = find(transaction, session, path)? else {
         return Err(FilesError::Missing(path.clone()).into());
-    }
+    };
+    condition.holds(path, Some(&found))?;
     // Everything below `/d` sorts between `/d/` and `/d0`, the byte after the slash.
     let (from, to) = (format!("{path}/"), format!("{path}0"));
     let those = "FROM session_files WHERE session = ?1 AND (path = ?2 OR path > ?3 AND path < ?4)";

@@ -96,13 +96,15 @@ pub enum Written {
     Replaced,
 }
 
-/// When a file may be written.
+/// When a file may be written or deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// Whatever is there.
     Always,
     /// If nothing is there.
     Missing,
+    /// If something is there.
+    Present,
     /// If it is the file that the caller has seen.
     Unchanged {
         /// When its content had last changed.
@@ -113,10 +115,10 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Tells whether a file may be written where this is.
+    /// Tells whether a file may be written or deleted where this is.
     pub fn holds(&self, path: &FilePath, before: Option<&FileInfo>) -> Result<(), FilesError> {
         let holds = match (self, before) {
-            (Self::Always, _) | (Self::Missing, None) => true,
+            (Self::Always, _) | (Self::Missing, None) | (Self::Present, Some(_)) => true,
             (Self::Unchanged { updated_at, size_bytes }, Some(before)) => {
                 before.updated_at == *updated_at && before.size_bytes == *size_bytes
             }
@@ -281,8 +283,24 @@ pub trait SessionFiles: Send + Sync + 'static {
 
     /// Deletes a file, or a folder; returns how many files and folders went. If anything in a folder is read-only,
     /// nothing goes.
-    fn delete(&self, session: &SessionId, path: &FilePath, recursive: bool)
-    -> Later<Result<u64, FilesError>>;
+    fn delete(
+        &self,
+        session: &SessionId,
+        path: &FilePath,
+        recursive: bool,
+    ) -> Later<Result<u64, FilesError>> {
+        self.delete_when(session, path, recursive, Condition::Always)
+    }
+
+    /// Deletes if a condition holds, of the file or of the folder itself. What is not there is [`FilesError::Missing`], whatever
+    /// is expected.
+    fn delete_when(
+        &self,
+        session: &SessionId,
+        path: &FilePath,
+        recursive: bool,
+        condition: Condition,
+    ) -> Later<Result<u64, FilesError>>;
 
     /// Forgets every file of a session, read-only ones too.
     fn forget(&self, session: &SessionId) -> Later<Result<(), FilesError>>;

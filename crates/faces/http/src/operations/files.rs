@@ -75,8 +75,11 @@ pub(super) async fn write<H: House>(house: &H, ask: &Ask) -> Answered {
 
 pub(super) async fn delete<H: House>(house: &H, ask: &Ask) -> Answered {
     let (session, path) = (session(house, ask).await?, path(ask)?);
-    let recursive = ask.flag("recursive")?;
-    let deleted = house.files().delete(&session, &path, recursive).await.map_err(failed)?;
+    let (recursive, condition) = (ask.flag("recursive")?, condition(ask)?);
+    if condition == Condition::Missing {
+        return Err(Problem::new(Code::BadRequest, "`If-None-Match` has no meaning here"));
+    }
+    let deleted = house.files().delete_when(&session, &path, recursive, condition).await.map_err(failed)?;
     Ok(Reply::done(&json!({ "path": path.as_str(), "deleted": deleted })))
 }
 
@@ -88,6 +91,13 @@ pub(super) async fn stat<H: House>(house: &H, ask: &Ask) -> Answered {
 
 pub(super) async fn transfer<H: House>(house: &H, ask: &Ask, keep: bool) -> Answered {
     let session = session(house, ask).await?;
+    // Whoever sends one counts on it.
+    if condition(ask)? != Condition::Always {
+        return Err(Problem::new(
+            Code::BadRequest,
+            "`If-Match` and `If-None-Match` have no meaning here: nothing is ever replaced",
+        ));
+    }
     let mut body = ask.object(&["from", "to"])?;
     let mut place = |name: &str| {
         let given = text(&mut body, name, LONGEST_PATH)?.ok_or_else(|| wrong(name, "is missing"))?;
@@ -140,6 +150,7 @@ fn condition(ask: &Ask) -> Result<Condition, Problem> {
     match (header(header::IF_MATCH)?, header(header::IF_NONE_MATCH)?) {
         (None, None) => Ok(Condition::Always),
         (None, Some("*")) => Ok(Condition::Missing),
+        (Some("*"), None) => Ok(Condition::Present),
         (Some(tag), None) => {
             let parts = tag.trim_matches('"').split_once('-').and_then(|(at, size)| {
                 Some((i64::from_str_radix(at, 16).ok()?, u64::from_str_radix(size, 16).ok()?))

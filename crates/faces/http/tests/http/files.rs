@@ -115,8 +115,18 @@ async fn of_two_who_change_a_file_one_is_told() {
     assert_eq!(put(&seen, "two").await.0, 200);
     assert_eq!(put(&seen, "three").await.0, 412);
     assert_eq!(put("If-Match: \"nonsense\"", "three").await.0, 412);
-    let (_, _, body) = send(&served, &format!("GET {at}"), &[], b"").await;
+    let (_, head, body) = send(&served, &format!("GET {at}"), &[], b"").await;
     assert_eq!(body, b"two");
+    // What one has not seen one does not delete either.
+    let delete = async |header: &str| send(&served, &format!("DELETE {at}"), &[header], b"").await.0;
+    assert_eq!(delete(&seen).await, 412);
+    assert_eq!(delete("If-None-Match: *").await, 400);
+    assert_eq!(delete(&format!("If-Match: {}", tag(&head))).await, 200);
+    assert_eq!(delete("If-Match: *").await, 404);
+    assert_eq!(put("If-Match: *", "four").await.0, 412, "nothing is there");
+    assert_eq!(put("X-Any: x", "five").await.0, 200);
+    assert_eq!(put("If-Match: *", "six").await.0, 200);
+    assert_eq!(delete("If-Match: *").await, 200);
 }
 
 #[tokio::test]
