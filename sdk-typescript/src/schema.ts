@@ -6,6 +6,8 @@ export interface Abilities {
         [name: string]: unknown;
     }[];
     enabled: boolean;
+    /** The `after` of the next page, if `limit` or `after` was said; null at the end */
+    next?: string | null;
     [name: string]: unknown;
 }
 export interface Ability {
@@ -191,8 +193,11 @@ export interface FileContent {
 }
 export type FileOrFolder = Folder | FileContent;
 export interface Folder {
+    /** How many there are, on all pages */
     count: number;
     entries: File[];
+    /** The `after` of the next page, if `limit` or `after` was said; null at the end */
+    next?: string | null;
     path: string;
 }
 export interface Graph {
@@ -470,6 +475,8 @@ export interface SkillRow {
     [name: string]: unknown;
 }
 export interface Skills {
+    /** The `after` of the next page, if `limit` or `after` was said; null at the end */
+    next?: string | null;
     problems: Record<string, unknown>[];
     skills: SkillRow[];
     [name: string]: unknown;
@@ -487,6 +494,12 @@ export interface Operations {
     };
     /** Lists the abilities of the project, broken and shadowed ones too */
     "GET /v1/abilities": {
+        query: {
+            /** How many rows a page may have, 1 to 200; all is told if neither this nor `after` is said */
+            limit?: number;
+            /** The `next` of the page before */
+            after?: string;
+        };
         answer: Abilities;
     };
     /** Shows everything about one ability; a `/` in its name is written as %2F */
@@ -840,6 +853,10 @@ export interface Operations {
             path?: string;
             /** bytes or json, for a file; bytes if not said */
             format?: string;
+            /** How many rows a page may have, 1 to 200; all is told if neither this nor `after` is said */
+            limit?: number;
+            /** The `next` of the page before */
+            after?: string;
         };
         answer: FileOrFolder;
     };
@@ -857,7 +874,7 @@ export interface Operations {
         body: Uint8Array;
         answer: File;
     };
-    /** Deletes a file, or a folder: with `recursive`, all that is in it */
+    /** Deletes a file, or a folder: with `recursive`, all that is in it; with `If-Match` only if nobody else has changed it */
     "DELETE /v1/sessions/{session}/fs": {
         path: {
             session: string;
@@ -941,6 +958,12 @@ export interface Operations {
     };
     /** Lists the skills of every client, those that cannot be used too, with the reason */
     "GET /v1/skills": {
+        query: {
+            /** How many rows a page may have, 1 to 200; all is told if neither this nor `after` is said */
+            limit?: number;
+            /** The `next` of the page before */
+            after?: string;
+        };
         answer: Skills;
     };
     /** Shows a skill: whether it can be used, what it requires, whether it is trusted, and what it says */

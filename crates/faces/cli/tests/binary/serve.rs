@@ -49,6 +49,8 @@ fn an_ability_is_run_and_approved_over_http_and_seen_on_the_command_line() {
     let server = Server::start(&project, &[]);
     let (_, list) = server.get("/v1/abilities", None);
     assert_eq!(list["abilities"][0]["name"], "team/release");
+    let page = server.get("/v1/abilities?limit=1", None).1;
+    assert_eq!((&page["abilities"], &page["next"]), (&list["abilities"], &Value::Null));
     let (status, shown) = server.get("/v1/abilities/team%2Frelease", None);
     assert_eq!((status, &shown["status"]), (200, &Value::from("usable")));
     assert_eq!(server.get("/v1/abilities/team%2Frelease/graph", None).1["steps"][1]["id"], "ask");
@@ -99,6 +101,15 @@ fn skills_and_models_are_told_as_the_command_line_tells_them_and_never_a_key() {
     let (status, skill) = server.get("/v1/skills/review", None);
     assert_eq!((status, skill["body"].as_str().map(str::trim)), (200, Some("Look at it.")), "{skill}");
     let rows = skills["skills"].as_array().unwrap();
+    // Page by page it is the same list.
+    let (mut paged, mut next) = (Vec::new(), String::new());
+    loop {
+        let page = server.get(&format!("/v1/skills?limit=1{next}"), None).1;
+        paged.extend(page["skills"].as_array().unwrap().iter().cloned());
+        let Some(after) = page["next"].as_str() else { break };
+        next = format!("&after={}", after.replace('/', "%2F"));
+    }
+    assert_eq!(&paged, rows);
     let far = rows.iter().find(|row| row["name"] == "far").unwrap();
     assert_eq!(far["state"], "unavailable", "{far}");
     assert!(far["reason"].is_string(), "{far}");

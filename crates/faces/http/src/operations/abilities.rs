@@ -1,5 +1,6 @@
 //! Abilities: listed, shown, checked, drawn and planned; all of it lies on the disk, so the house looks.
 
+use super::excerpt::page;
 use crate::ask::{Ask, bad, text, wrong};
 use crate::door::Answered;
 use crate::house::{Drawn, House, Look};
@@ -13,8 +14,9 @@ use serde_json::{Map, Value};
 pub(super) const LONGEST_TEXT: usize = 256 * 1024;
 pub(super) const LONGEST_NAME: usize = 256;
 
-pub(super) async fn list<H: House>(house: &H) -> Answered {
-    Ok(Reply::done(&house.look(Look::Abilities).await?))
+pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
+    let abilities = house.look(Look::Abilities).await?;
+    Ok(Reply::done(&page(abilities, "abilities", "path", ask)?))
 }
 
 pub(super) async fn show<H: House>(house: &H, ask: &Ask) -> Answered {

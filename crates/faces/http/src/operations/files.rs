@@ -1,5 +1,6 @@
 //! The files of sessions, for whoever has the session: byte for byte, and never those of another one.
 
+use super::excerpt::page;
 use super::sessions::find;
 use crate::ask::{Ask, bad, text, wrong};
 use crate::door::Answered;
@@ -45,7 +46,7 @@ pub(super) async fn read<H: House>(house: &H, ask: &Ask) -> Answered {
         let entries = house.files().list(&session, &path).await.map_err(failed)?;
         let entries: Vec<Value> = entries.iter().map(to_json).collect();
         let folder = json!({ "path": path.as_str(), "count": entries.len(), "entries": entries });
-        return Ok(Reply::done(&folder));
+        return Ok(Reply::done(&page(folder, "entries", "path", ask)?));
     }
     let bytes = house.files().read(&session, &path).await.map_err(failed)?;
     let reply = if whole {

@@ -7,6 +7,7 @@ mod audit;
 mod capabilities;
 mod documents;
 mod events;
+mod excerpt;
 mod files;
 mod keys;
 mod logs;
@@ -43,10 +44,10 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::OpenApi => Ok(meta::openapi()),
         Operation::Docs => Ok(meta::docs()),
         Operation::Metrics => Ok(meta::metrics(&*door.house).await),
-        Operation::ListSkills => skills::list(&*door.house).await,
+        Operation::ListSkills => skills::list(&*door.house, &ask).await,
         Operation::GetSkill => skills::show(&*door.house, &ask).await,
         Operation::ListModels => skills::models(&*door.house).await,
-        Operation::ListAbilities => abilities::list(&*door.house).await,
+        Operation::ListAbilities => abilities::list(&*door.house, &ask).await,
         Operation::GetAbility => abilities::show(&*door.house, &ask).await,
         Operation::GetProblems => abilities::problems(&*door.house, &ask).await,
         Operation::GetGraph => abilities::graph(&*door.house, &ask).await,

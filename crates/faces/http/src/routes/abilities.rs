@@ -1,11 +1,12 @@
 //! Abilities: what lies on the disk and can be run.
 
-use super::{Answer, Operation, Parameter, READ, RUN, Route, get};
+use super::{Answer, EXCERPT, Operation, Parameter, READ, RUN, Route, get};
 use http::Method;
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
         summary: "Lists the abilities of the project, broken and shadowed ones too",
+        query: EXCERPT,
         ..get("/v1/abilities", READ, Operation::ListAbilities, "listAbilities", Answer::Json("Abilities"))
     },
     Route {

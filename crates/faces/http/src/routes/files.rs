@@ -1,6 +1,6 @@
 //! The files of sessions.
 
-use super::{Answer, BYTES, Operation, Parameter, READ, RUN, Route, get};
+use super::{AT_MOST, Answer, BYTES, Operation, Parameter, READ, RUN, Route, get};
 use http::Method;
 
 const PATH: (&str, Parameter) = ("path", Parameter::Text("Where, from `/` on; the root if not said"));
@@ -8,7 +8,12 @@ const PATH: (&str, Parameter) = ("path", Parameter::Text("Where, from `/` on; th
 pub(super) const ROUTES: &[Route] = &[
     Route {
         summary: "Reads a file of a session, byte for byte, or lists a folder; the `ETag` of a file is what `If-Match` names",
-        query: &[PATH, ("format", Parameter::Text("bytes or json, for a file; bytes if not said"))],
+        query: &[
+            PATH,
+            ("format", Parameter::Text("bytes or json, for a file; bytes if not said")),
+            AT_MOST,
+            ("after", Parameter::After),
+        ],
         ..get(
             "/v1/sessions/{session}/fs",
             READ,
@@ -26,7 +31,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::DELETE,
-        summary: "Deletes a file, or a folder: with `recursive`, all that is in it",
+        summary: "Deletes a file, or a folder: with `recursive`, all that is in it; with `If-Match` only if nobody else has changed it",
         query: &[PATH, ("recursive", Parameter::Flag("Whether a folder goes with all that is in it"))],
         ..get("/v1/sessions/{session}/fs", RUN, Operation::DeleteFile, "deleteFile", Answer::Json("Deleted"))
     },

@@ -210,6 +210,15 @@ pub struct Route {
     pub audited: bool,
 }
 
+/// How many rows there may be of a list that is told as a whole when nothing is said.
+const AT_MOST: (&str, Parameter) = (
+    "limit",
+    Parameter::Number(
+        "How many rows a page may have, 1 to 200; all is told if neither this nor `after` is said",
+    ),
+);
+/// The parameters of such a list.
+const EXCERPT: &[(&str, Parameter)] = &[AT_MOST, ("after", Parameter::After)];
 const PAGED: &[(&str, Parameter)] = &[("limit", Parameter::Limit), ("after", Parameter::After)];
 
 const fn get(

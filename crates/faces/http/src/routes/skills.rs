@@ -1,10 +1,11 @@
 //! What lies around abilities: skills, and the models that agents talk with.
 
-use super::{Answer, Operation, READ, Route, get};
+use super::{Answer, EXCERPT, Operation, READ, Route, get};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
         summary: "Lists the skills of every client, those that cannot be used too, with the reason",
+        query: EXCERPT,
         ..get("/v1/skills", READ, Operation::ListSkills, "listSkills", Answer::Json("Skills"))
     },
     Route {

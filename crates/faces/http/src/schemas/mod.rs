@@ -44,6 +44,14 @@ pub(crate) fn page(of: &str) -> Value {
     ])
 }
 
+/// Returns the schema of what a list has when a page of it was asked for.
+fn next_page() -> Value {
+    json!({
+        "type": ["string", "null"],
+        "description": "The `after` of the next page, if `limit` or `after` was said; null at the end",
+    })
+}
+
 /// Refers to a schema.
 pub(crate) fn named(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })

@@ -1,6 +1,6 @@
 //! Abilities, runs and approvals.
 
-use super::{loose, moment, named, object, page, string};
+use super::{loose, moment, named, next_page, object, page, string};
 use serde_json::{Value, json};
 
 pub(super) fn runs() -> Vec<(&'static str, Value)> {
@@ -30,6 +30,7 @@ pub(super) fn runs() -> Vec<(&'static str, Value)> {
             loose(&[
                 ("enabled", json!({ "type": "boolean" })),
                 ("abilities", list(loose(&[("name", string()), ("status", string())]))),
+                ("next?", next_page()),
             ]),
         ),
         (

@@ -1,6 +1,6 @@
 //! Sessions and what is said in them.
 
-use super::{moment, named, object, page, string};
+use super::{moment, named, next_page, object, page, string};
 use crate::operations::{LONGEST_MESSAGE, LONGEST_TITLE};
 use serde_json::{Value, json};
 
@@ -105,7 +105,8 @@ pub(super) fn sessions() -> Vec<(&'static str, Value)> {
             object(&[
                 ("path", string()),
                 ("entries", json!({ "type": "array", "items": named("File") })),
-                ("count", json!({ "type": "integer" })),
+                ("count", json!({ "type": "integer", "description": "How many there are, on all pages" })),
+                ("next?", next_page()),
             ]),
         ),
         ("FileContent", object(&content)),

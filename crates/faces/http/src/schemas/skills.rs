@@ -1,6 +1,6 @@
 //! Skills and models, as far as programs need them.
 
-use super::{loose, named, string};
+use super::{loose, named, next_page, string};
 use serde_json::{Value, json};
 
 pub(super) fn skills() -> Vec<(&'static str, Value)> {
@@ -48,7 +48,11 @@ pub(super) fn skills() -> Vec<(&'static str, Value)> {
         ("SkillRow", skill(&[])),
         (
             "Skills",
-            loose(&[("skills", list(named("SkillRow"))), ("problems", list(json!({ "type": "object" })))]),
+            loose(&[
+                ("skills", list(named("SkillRow"))),
+                ("problems", list(json!({ "type": "object" }))),
+                ("next?", next_page()),
+            ]),
         ),
         (
             "Skill",

@@ -75,6 +75,20 @@ async fn files_are_listed_moved_copied_searched_and_deleted() {
     let names: Vec<&str> =
         folder["entries"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
     assert_eq!((names, &folder["count"]), (vec!["b", "one.txt"], &json!(2)));
+    // The same in pages.
+    let page = fits(&ask(&served, format!("GET {at}?path=/&limit=1"), None).await, "Folder");
+    assert_eq!(
+        (&page["entries"][0]["name"], &page["count"], &page["next"]),
+        (&json!("a"), &json!(2), &json!("/a"))
+    );
+    let page = fits(&ask(&served, format!("GET {at}?path=/&limit=1&after=/a"), None).await, "Folder");
+    assert_eq!((&page["entries"][0]["name"], &page["next"]), (&json!("bin"), &json!(null)));
+    let page = fits(&ask(&served, format!("GET {at}?path=/&after=/bin"), None).await, "Folder");
+    assert_eq!((&page["entries"], &page["next"]), (&json!([]), &json!(null)));
+    for bad in ["after=/none", "limit=0", "limit=201", "limit=x"] {
+        let refused = ask(&served, format!("GET {at}?path=/&{bad}"), None).await;
+        assert_eq!(refused.problem(), "400 bad_parameter", "{bad}");
+    }
     let text =
         fits(&ask(&served, format!("GET {at}?path=/a/one.txt&format=json"), None).await, "FileContent");
     assert_eq!((&text["content"], &text["encoding"]), (&json!("first line\nneedle"), &json!("text")));
