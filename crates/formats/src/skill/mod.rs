@@ -35,12 +35,13 @@ pub fn read(bytes: &[u8]) -> Reading {
 
 /// Reads the same and leaves the body where it is: the skill has none, and it stands beside it.
 pub fn skim(bytes: &[u8]) -> (Reading, Cow<'_, str>) {
-    match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(text) => {
+    match str::from_utf8(bytes) {
+        Ok(text) => {
             let (reading, body) = read_text(text);
             (reading, Cow::Borrowed(body))
         }
-        Cow::Owned(text) => {
+        Err(_) => {
+            let text = String::from_utf8_lossy(bytes);
             let (mut reading, body) = read_text(&text);
             let body = body.to_owned();
             if reading.skill.is_some() {

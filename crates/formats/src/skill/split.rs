@@ -8,7 +8,7 @@ pub(super) enum Split<'a> {
     Language(&'a str),
     /// Frontmatter.
     Found {
-        /// The text between the fences, with the rest of the first line.
+        /// The text between the fences, with the rest of the first line and the end of the last one.
         matter: &'a str,
         /// Where it starts.
         offset: usize,
@@ -40,7 +40,9 @@ pub(super) fn split(text: &str) -> Split<'_> {
             let body = &rest[close + 4..];
             let body = body.strip_prefix('\r').unwrap_or(body);
             let body = body.strip_prefix('\n').unwrap_or(body);
-            Split::Found { matter: &rest[..close], offset: 3, body }
+            // The fence takes the line break before it, and the last block of lines keeps it.
+            let end = if rest[..close].ends_with(['\n', '\r']) { close } else { close + 1 };
+            Split::Found { matter: &rest[..end], offset: 3, body }
         }
     }
 }

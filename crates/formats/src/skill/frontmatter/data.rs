@@ -1,31 +1,60 @@
 //! What frontmatter holds, with the types that other clients give it.
 
 use abide_core::value::Value;
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::rc::Rc;
 
 /// A value of frontmatter; what an alias repeats is shared.
 #[derive(Debug, Clone)]
-pub(super) enum Data {
+pub(super) enum Data<'a> {
     Null,
     Bool(bool),
     Number(f64),
     /// A date or a time, as it was written.
-    Date(Rc<str>),
+    Date(Text<'a>),
     /// `!!binary`, as it was written.
-    Bytes(Rc<str>),
-    Text(Rc<str>),
-    List(Rc<Vec<Data>>),
-    Map(Rc<Entries>),
+    Bytes(Text<'a>),
+    Text(Text<'a>),
+    List(Rc<Vec<Data<'a>>>),
+    Map(Rc<Entries<'a>>),
+}
+
+/// A text: most stand in the file just as they are, the others are shared.
+#[derive(Debug, Clone)]
+pub(super) enum Text<'a> {
+    Written(&'a str),
+    Made(Rc<str>),
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Written(text) => text,
+            Self::Made(text) => text,
+        }
+    }
+}
+
+impl<'a> From<Cow<'a, str>> for Text<'a> {
+    fn from(text: Cow<'a, str>) -> Self {
+        match text {
+            Cow::Borrowed(text) => Self::Written(text),
+            Cow::Owned(text) => Self::Made(text.into()),
+        }
+    }
 }
 
 /// The entries of a mapping; keys are text, whatever was written.
 #[derive(Debug, Default)]
-pub(super) struct Entries(pub(super) Vec<Entry>);
+pub(super) struct Entries<'a>(pub(super) Vec<Entry<'a>>);
 
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) key: Rc<str>,
-    pub(super) value: Data,
+pub(super) struct Entry<'a> {
+    pub(super) key: Text<'a>,
+    pub(super) value: Data<'a>,
     /// Whether a merge brought it, so that the mapping's own key may come after.
     merged: bool,
 }
@@ -38,10 +67,10 @@ pub(super) enum Kind {
     Map,
 }
 
-impl Entries {
+impl<'a> Entries<'a> {
     /// Adds a key of the mapping's own; false when it has it.
-    pub(super) fn own(&mut self, key: Rc<str>, value: Data) -> bool {
-        match self.0.iter_mut().find(|entry| entry.key == key) {
+    pub(super) fn own(&mut self, key: Text<'a>, value: Data<'a>) -> bool {
+        match self.0.iter_mut().find(|entry| *entry.key == *key) {
             Some(entry) if entry.merged => {
                 entry.value = value;
                 entry.merged = false;
@@ -56,16 +85,16 @@ impl Entries {
     }
 
     /// Adds what another mapping has and this one does not.
-    pub(super) fn merge(&mut self, other: &Entries) {
+    pub(super) fn merge(&mut self, other: &Self) {
         for entry in &other.0 {
-            if !self.0.iter().any(|known| known.key == entry.key) {
-                self.0.push(Entry { key: Rc::clone(&entry.key), value: entry.value.clone(), merged: true });
+            if !self.0.iter().any(|known| *known.key == *entry.key) {
+                self.0.push(Entry { key: entry.key.clone(), value: entry.value.clone(), merged: true });
             }
         }
     }
 }
 
-impl Data {
+impl<'a> Data<'a> {
     pub(super) fn kind(&self) -> Option<Kind> {
         match self {
             Self::Null => None,
@@ -78,20 +107,25 @@ impl Data {
     }
 
     /// Returns the text that stands for the value when it is a key.
-    pub(super) fn as_key(&self) -> Rc<str> {
+    pub(super) fn as_key(&self) -> Text<'a> {
         match self {
-            Self::Null => "null".into(),
-            Self::Bool(value) => value.to_string().into(),
-            Self::Number(value) => number_text(*value).into(),
-            Self::Date(text) | Self::Bytes(text) | Self::Text(text) => Rc::clone(text),
+            Self::Null => Text::Written("null"),
+            Self::Bool(value) => Text::Written(if *value { "true" } else { "false" }),
+            Self::Number(value) => Text::Made(number_text(*value).into()),
+            Self::Date(text) | Self::Bytes(text) | Self::Text(text) => text.clone(),
             Self::List(items) => {
-                let parts: Vec<Rc<str>> = items
-                    .iter()
-                    .map(|item| if matches!(item, Self::Null) { "".into() } else { item.as_key() })
-                    .collect();
-                parts.join(",").into()
+                let mut key = String::new();
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        key.push(',');
+                    }
+                    if !matches!(item, Self::Null) {
+                        key.push_str(&item.as_key());
+                    }
+                }
+                Text::Made(key.into())
             }
-            Self::Map(_) => "[object Object]".into(),
+            Self::Map(_) => Text::Written("[object Object]"),
         }
     }
 

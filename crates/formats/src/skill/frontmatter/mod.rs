@@ -49,7 +49,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Vec<Field>>, Failure> {
     if let Some(at) = text.find('\0') {
         return Err(Failure { at, message: "the frontmatter holds a NUL character".to_owned() });
     }
-    // The last block of lines keeps its line break, although the fence has taken it.
+    // The last block of lines keeps its line break, where there is none as well.
     let text: Cow<'_, str> =
         if text.ends_with(['\n', '\r']) { text.into() } else { format!("{text}\n").into() };
     let mut scanner = Scanner::new(&text);

@@ -21,25 +21,25 @@ pub(super) enum Context {
 }
 
 /// What was read.
-pub(super) struct Node {
+pub(super) struct Node<'a> {
     /// Whether anything was there.
     pub(super) found: bool,
-    pub(super) data: Data,
+    pub(super) data: Data<'a>,
     /// Whether it is a plain `<<`, which asks for a merge when it is a key.
     merges: bool,
 }
 
 /// What came of trying to read a mapping by indentation.
-enum Tried {
-    Mapping(Data),
+enum Tried<'a> {
+    Mapping(Data<'a>),
     /// A value that no colon follows.
-    Other(Data),
+    Other(Data<'a>),
     Nothing,
 }
 
 impl<'a> Scanner<'a> {
     /// Reads the one document of the text.
-    pub(super) fn document(&mut self) -> Result<Option<Data>, Failure> {
+    pub(super) fn document(&mut self) -> Result<Option<Data<'a>>, Failure> {
         let mut first = None;
         while self.position < self.text.len() {
             let data = self.one_document()?;
@@ -51,7 +51,7 @@ impl<'a> Scanner<'a> {
         Ok(first)
     }
 
-    fn one_document(&mut self) -> Result<Data, Failure> {
+    fn one_document(&mut self) -> Result<Data<'a>, Failure> {
         self.anchors.clear();
         self.separation(true)?;
         if self.line_indent == 0 && self.here() == b'%' {
@@ -77,7 +77,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads one value below something that is indented by `parent`.
-    fn node(&mut self, parent: i32, context: Context, seek: bool, compact: bool) -> Result<Node, Failure> {
+    fn node(
+        &mut self,
+        parent: i32,
+        context: Context,
+        seek: bool,
+        compact: bool,
+    ) -> Result<Node<'a>, Failure> {
         if self.depth >= DEEPEST {
             return self.fail("values are nested too deeply");
         }
@@ -93,7 +99,7 @@ impl<'a> Scanner<'a> {
         context: Context,
         seek: bool,
         compact: bool,
-    ) -> Result<Node, Failure> {
+    ) -> Result<Node<'a>, Failure> {
         let in_block = matches!(context, Context::BlockIn | Context::BlockOut);
         let mut collections = in_block;
         let mut indented = Ordering::Greater;
@@ -144,7 +150,7 @@ impl<'a> Scanner<'a> {
                         read = Some(data);
                     } else if let Some(text) = self.plain_scalar(flow_indent, context == Context::FlowIn)? {
                         read = Some(if tag.is_none() {
-                            let (data, is_merge) = resolve::plain(&text);
+                            let (data, is_merge) = resolve::plain(text.into());
                             merges = is_merge;
                             data
                         } else {
@@ -177,7 +183,7 @@ impl<'a> Scanner<'a> {
         flow_indent: i32,
         tag: &mut Option<Tag<'a>>,
         anchor: &mut Option<&'a str>,
-    ) -> Result<Option<Data>, Failure> {
+    ) -> Result<Option<Data<'a>>, Failure> {
         if let Some(data) = self.block_sequence(indent, *anchor)? {
             return Ok(Some(data));
         }
@@ -195,7 +201,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn block_sequence(&mut self, indent: i32, anchor: Option<&'a str>) -> Result<Option<Data>, Failure> {
+    fn block_sequence(&mut self, indent: i32, anchor: Option<&'a str>) -> Result<Option<Data<'a>>, Failure> {
         if let Some(anchor) = anchor {
             self.anchors.insert(anchor, Data::List(Rc::default()));
         }
@@ -233,12 +239,12 @@ impl<'a> Scanner<'a> {
         indent: i32,
         flow_indent: i32,
         anchor: Option<&'a str>,
-    ) -> Result<Tried, Failure> {
+    ) -> Result<Tried<'a>, Failure> {
         if let Some(anchor) = anchor {
             self.anchors.insert(anchor, Data::Map(Rc::default()));
         }
         let mut entries = Entries::default();
-        let mut key: Option<(Data, bool)> = None;
+        let mut key: Option<(Data<'a>, bool)> = None;
         let (mut explicit, mut detected) = (false, false);
         while self.position < self.text.len() {
             let following = self.at(self.position + 1);
@@ -322,7 +328,7 @@ impl<'a> Scanner<'a> {
         Ok(Tried::Mapping(data))
     }
 
-    fn flow_collection(&mut self, indent: i32, anchor: Option<&'a str>) -> Result<Option<Data>, Failure> {
+    fn flow_collection(&mut self, indent: i32, anchor: Option<&'a str>) -> Result<Option<Data<'a>>, Failure> {
         let (close, is_mapping) = match self.here() {
             b'[' => (b']', false),
             b'{' => (b'}', true),
@@ -387,14 +393,14 @@ impl<'a> Scanner<'a> {
     /// Puts a pair into a mapping, or what a merge brings.
     fn store(
         &self,
-        entries: &mut Entries,
-        key: Option<(Data, bool)>,
-        value: Data,
+        entries: &mut Entries<'a>,
+        key: Option<(Data<'a>, bool)>,
+        value: Data<'a>,
         start: usize,
     ) -> Result<(), Failure> {
         let (key, merges) = key.unwrap_or((Data::Null, false));
         if merges {
-            let sources: &[Data] = match &value {
+            let sources: &[Data<'a>] = match &value {
                 Data::List(items) => items,
                 single => std::slice::from_ref(single),
             };
@@ -413,9 +419,9 @@ impl<'a> Scanner<'a> {
             return self.fail("a key cannot be a list of lists");
         }
         let key = key.as_key();
-        if entries.own(Rc::clone(&key), value) {
+        if entries.own(key.clone(), value) {
             return Ok(());
         }
-        Err(Failure { at: start, message: format!("the key `{key}` is given twice") })
+        Err(Failure { at: start, message: format!("the key `{}` is given twice", &*key) })
     }
 }

@@ -1,6 +1,6 @@
 //! What may stand before a value: its tag, its anchor; and the alias that stands for one.
 
-use super::data::{Data, Kind};
+use super::data::{Data, Kind, Text};
 use super::resolve;
 use super::scan::{Failure, Scanner, is_flow, is_space};
 use std::rc::Rc;
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    pub(super) fn alias(&mut self) -> Result<Option<Data>, Failure> {
+    pub(super) fn alias(&mut self) -> Result<Option<Data<'a>>, Failure> {
         if self.here() != b'*' {
             return Ok(None);
         }
@@ -88,7 +88,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns what an explicit tag makes of a value, and whether it asks for a merge.
-    pub(super) fn tagged(&self, tag: &Tag<'a>, data: Data) -> Result<(Data, bool), Failure> {
+    pub(super) fn tagged(&self, tag: &Tag<'a>, data: Data<'a>) -> Result<(Data<'a>, bool), Failure> {
         let name = match tag {
             Tag::Plain => return Ok((data, false)),
             Tag::Core(name) => *name,
@@ -104,12 +104,11 @@ impl<'a> Scanner<'a> {
             return self.fail(format!("the tag `!!{name}` does not fit its value"));
         }
         let text = match &data {
-            Data::Text(text) => Some(text.clone()),
+            Data::Text(text) => Some(text),
             _ => None,
         };
-        let text = text.as_deref();
         let made = match name {
-            "str" if matches!(data, Data::Null) => Some(Data::Text("".into())),
+            "str" if matches!(data, Data::Null) => Some(Data::Text(Text::Written(""))),
             "seq" | "omap" | "pairs" if matches!(data, Data::Null) => Some(Data::List(Rc::default())),
             "map" | "set" if matches!(data, Data::Null) => Some(Data::Map(Rc::default())),
             "str" | "seq" | "map" | "omap" | "pairs" | "set" => Some(data.clone()),
@@ -117,14 +116,14 @@ impl<'a> Scanner<'a> {
                 None => Some(Data::Null),
                 Some(text) => resolve::is_null(text).then_some(Data::Null),
             },
-            "bool" => text.and_then(resolve::boolean).map(Data::Bool),
-            "int" => text.and_then(resolve::integer).map(Data::Number),
-            "float" => text.and_then(resolve::float).map(Data::Number),
+            "bool" => text.and_then(|text| resolve::boolean(text)).map(Data::Bool),
+            "int" => text.and_then(|text| resolve::integer(text)).map(Data::Number),
+            "float" => text.and_then(|text| resolve::float(text)).map(Data::Number),
             "timestamp" => {
-                text.filter(|text| resolve::is_timestamp(text)).map(|text| Data::Date(text.into()))
+                text.filter(|text| resolve::is_timestamp(text)).map(|text| Data::Date(text.clone()))
             }
-            "merge" => text.is_none_or(|text| text == "<<").then(|| data.clone()),
-            _ => text.filter(|text| is_base64(text)).map(|text| Data::Bytes(text.into())),
+            "merge" => text.is_none_or(|text| &**text == "<<").then(|| data.clone()),
+            _ => text.filter(|text| is_base64(text)).map(|text| Data::Bytes(text.clone())),
         };
         match made {
             Some(made) => Ok((made, name == "merge")),

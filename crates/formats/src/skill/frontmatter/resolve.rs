@@ -3,23 +3,24 @@
 //! They differ from those of abide's own files (`crate::yaml`): `010` is octal, `1:30` is a number, `2024-01-01` a date.
 //! A skill whose `name` is one of these is no skill to them, so it must be none here.
 
-use super::data::Data;
+use super::data::{Data, Text};
 
 /// Returns what a plain scalar is, and whether it is the key of a merge.
-pub(super) fn plain(text: &str) -> (Data, bool) {
-    if is_null(text) {
+pub(super) fn plain(text: Text<'_>) -> (Data<'_>, bool) {
+    if is_null(&text) {
         return (Data::Null, false);
     }
-    if let Some(value) = boolean(text) {
+    if let Some(value) = boolean(&text) {
         return (Data::Bool(value), false);
     }
-    if let Some(value) = integer(text).or_else(|| float(text)) {
+    if let Some(value) = integer(&text).or_else(|| float(&text)) {
         return (Data::Number(value), false);
     }
-    if is_timestamp(text) {
-        return (Data::Date(text.into()), false);
+    if is_timestamp(&text) {
+        return (Data::Date(text), false);
     }
-    (Data::Text(text.into()), text == "<<")
+    let merges = &*text == "<<";
+    (Data::Text(text), merges)
 }
 
 pub(super) fn is_null(text: &str) -> bool {
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn words_are_what_the_other_clients_take_them_for() {
-        let kind = |text: &str| match plain(text).0 {
+        let kind = |text: &str| match plain(Text::Written(text)).0 {
             Data::Null => "null".to_owned(),
             Data::Bool(value) => value.to_string(),
             Data::Number(value) => format!("{value}"),
@@ -264,6 +265,6 @@ mod tests {
         ] {
             assert_eq!(kind(text), expected, "{text}");
         }
-        assert!(plain("<<").1);
+        assert!(plain(Text::Written("<<")).1);
     }
 }

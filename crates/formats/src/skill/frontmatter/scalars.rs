@@ -1,6 +1,7 @@
 //! Single values of frontmatter: plain, quoted, and blocks of lines.
 
 use super::scan::{Failure, Scanner, fold, is_blank, is_break, is_flow, is_space};
+use std::borrow::Cow;
 
 /// What happens to the line breaks at the end of a block.
 #[derive(PartialEq)]
@@ -10,9 +11,13 @@ enum Chomping {
     Keep,
 }
 
-impl Scanner<'_> {
+impl<'a> Scanner<'a> {
     /// Reads a value without quotes, over several lines if they are indented enough.
-    pub(super) fn plain_scalar(&mut self, indent: i32, in_flow: bool) -> Result<Option<String>, Failure> {
+    pub(super) fn plain_scalar(
+        &mut self,
+        indent: i32,
+        in_flow: bool,
+    ) -> Result<Option<Cow<'a, str>>, Failure> {
         let first = self.here();
         if first == 0
             || is_space(first)
@@ -25,7 +30,7 @@ impl Scanner<'_> {
         if matches!(first, b'?' | b'-') && separates(self.at(self.position + 1)) {
             return Ok(None);
         }
-        let mut text = String::new();
+        let mut text: Cow<'a, str> = Cow::default();
         let (mut start, mut end) = (self.position, self.position);
         let mut pending = None;
         while self.position < self.text.len() {
@@ -61,17 +66,24 @@ impl Scanner<'_> {
                 end = self.position + 1;
             }
             self.position += 1;
+            // Inside a word nothing can end the text.
+            let rest = &self.text.as_bytes()[self.position..];
+            let word = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            if word > 0 {
+                self.position += word;
+                end = self.position;
+            }
         }
         self.take(&mut text, start, end, false)?;
         Ok((!text.is_empty()).then_some(text))
     }
 
-    pub(super) fn single_quoted(&mut self) -> Result<Option<String>, Failure> {
+    pub(super) fn single_quoted(&mut self) -> Result<Option<Cow<'a, str>>, Failure> {
         if self.here() != b'\'' {
             return Ok(None);
         }
         self.position += 1;
-        let mut text = String::new();
+        let mut text: Cow<'a, str> = Cow::default();
         let (mut start, mut end) = (self.position, self.position);
         while self.position < self.text.len() {
             let byte = self.here();
@@ -98,12 +110,12 @@ impl Scanner<'_> {
         self.fail("a single-quoted text is not closed")
     }
 
-    pub(super) fn double_quoted(&mut self) -> Result<Option<String>, Failure> {
+    pub(super) fn double_quoted(&mut self) -> Result<Option<Cow<'a, str>>, Failure> {
         if self.here() != b'"' {
             return Ok(None);
         }
         self.position += 1;
-        let mut text = String::new();
+        let mut text: Cow<'a, str> = Cow::default();
         let (mut start, mut end) = (self.position, self.position);
         while self.position < self.text.len() {
             let byte = self.here();
@@ -136,7 +148,7 @@ impl Scanner<'_> {
     }
 
     /// Reads what follows a backslash.
-    fn escape(&mut self, text: &mut String) -> Result<(), Failure> {
+    fn escape(&mut self, text: &mut Cow<'a, str>) -> Result<(), Failure> {
         let simple = match self.here() {
             b'0' => '\0',
             b'a' => '\u{7}',
@@ -165,17 +177,17 @@ impl Scanner<'_> {
                     let second = self.hexadecimal()?;
                     if (0xdc00..0xe000).contains(&second) {
                         let whole = 0x1_0000 + ((number - 0xd800) << 10) + (second - 0xdc00);
-                        text.push(char::from_u32(whole).unwrap_or(char::REPLACEMENT_CHARACTER));
+                        text.to_mut().push(char::from_u32(whole).unwrap_or(char::REPLACEMENT_CHARACTER));
                         return Ok(());
                     }
                     self.position = back;
                 }
-                text.push(char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER));
+                text.to_mut().push(char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER));
                 return Ok(());
             }
             _ => return self.fail("an escape is not known"),
         };
-        text.push(simple);
+        text.to_mut().push(simple);
         self.position += 1;
         Ok(())
     }
@@ -199,7 +211,7 @@ impl Scanner<'_> {
     }
 
     /// Reads `|` and `>` with the lines below.
-    pub(super) fn block_scalar(&mut self, indent: i32) -> Result<Option<String>, Failure> {
+    pub(super) fn block_scalar(&mut self, indent: i32) -> Result<Option<Cow<'a, str>>, Failure> {
         let folding = match self.here() {
             b'|' => false,
             b'>' => true,
@@ -238,7 +250,7 @@ impl Scanner<'_> {
                 }
             }
         }
-        let mut text = String::new();
+        let mut text: Cow<'a, str> = Cow::default();
         let (mut has_content, mut more_indented, mut empty_lines) = (false, false, 0_usize);
         while self.position < self.text.len() {
             self.line_break()?;
@@ -257,24 +269,24 @@ impl Scanner<'_> {
             let breaks = if has_content { 1 + empty_lines } else { empty_lines };
             if self.line_indent < text_indent {
                 match chomping {
-                    Chomping::Keep => text.extend(std::iter::repeat_n('\n', breaks)),
-                    Chomping::Clip if has_content => text.push('\n'),
+                    Chomping::Keep => text.to_mut().extend(std::iter::repeat_n('\n', breaks)),
+                    Chomping::Clip if has_content => text.to_mut().push('\n'),
                     Chomping::Clip | Chomping::Strip => {}
                 }
                 break;
             }
             if !folding {
-                text.extend(std::iter::repeat_n('\n', breaks));
+                text.to_mut().extend(std::iter::repeat_n('\n', breaks));
             } else if is_blank(self.here()) {
                 more_indented = true;
-                text.extend(std::iter::repeat_n('\n', breaks));
+                text.to_mut().extend(std::iter::repeat_n('\n', breaks));
             } else if more_indented {
                 more_indented = false;
-                text.extend(std::iter::repeat_n('\n', empty_lines + 1));
+                text.to_mut().extend(std::iter::repeat_n('\n', empty_lines + 1));
             } else if empty_lines > 0 {
-                text.extend(std::iter::repeat_n('\n', empty_lines));
+                text.to_mut().extend(std::iter::repeat_n('\n', empty_lines));
             } else if has_content {
-                text.push(' ');
+                text.to_mut().push(' ');
             }
             has_content = true;
             detected = true;

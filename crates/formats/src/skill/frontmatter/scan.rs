@@ -1,6 +1,7 @@
 //! Where a reader of frontmatter stands: characters, line breaks, indentation.
 
 use super::data::Data;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// How deep values may be nested; the others end with their stack.
@@ -23,7 +24,7 @@ pub(super) struct Scanner<'a> {
     pub(super) line_start: usize,
     /// How many spaces the current line begins with.
     pub(super) line_indent: i32,
-    pub(super) anchors: HashMap<&'a str, Data>,
+    pub(super) anchors: HashMap<&'a str, Data<'a>>,
     pub(super) depth: usize,
 }
 
@@ -133,12 +134,13 @@ impl<'a> Scanner<'a> {
     /// Takes a part of the text, unless it has characters that no text has.
     pub(super) fn take(
         &self,
-        into: &mut String,
+        into: &mut Cow<'a, str>,
         start: usize,
         end: usize,
         quoted: bool,
     ) -> Result<(), Failure> {
-        let Some(part) = self.text.get(start..end).filter(|part| !part.is_empty()) else { return Ok(()) };
+        let text: &'a str = self.text;
+        let Some(part) = text.get(start..end).filter(|part| !part.is_empty()) else { return Ok(()) };
         let bad = |character: char| {
             if quoted {
                 character < ' ' && character != '\t'
@@ -147,19 +149,25 @@ impl<'a> Scanner<'a> {
                     | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
             }
         };
-        if part.contains(bad) {
+        // Most have nothing but what is printed in one byte; all bytes at once, so that many are looked at together.
+        let is_plain = part.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte));
+        if !is_plain && part.contains(bad) {
             return self.fail("the text holds characters that cannot be printed");
         }
-        into.push_str(part);
+        if into.is_empty() {
+            *into = Cow::Borrowed(part);
+        } else {
+            into.to_mut().push_str(part);
+        }
         Ok(())
     }
 }
 
 /// Adds what folding makes of line breaks: one is a space, more are one less.
-pub(super) fn fold(into: &mut String, breaks: usize) {
+pub(super) fn fold(into: &mut Cow<'_, str>, breaks: usize) {
     match breaks {
         0 => {}
-        1 => into.push(' '),
-        more => into.extend(std::iter::repeat_n('\n', more - 1)),
+        1 => into.to_mut().push(' '),
+        more => into.to_mut().extend(std::iter::repeat_n('\n', more - 1)),
     }
 }
