@@ -17,7 +17,6 @@ pub use load::skill_files;
 use crate::{Configuration, Origin, Place};
 use abide_core::diagnostic::{Diagnostic, nearest};
 use abide_core::skill::{Requires, Skill};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,7 +75,7 @@ pub struct SkillEntry {
     /// The skill's name; for a file that is no skill, the name of its folder.
     pub name: Arc<str>,
     /// The file.
-    pub path: PathBuf,
+    pub path: Arc<Path>,
     /// The file as messages show it.
     pub shown: Arc<str>,
     /// Whose folder it was found in.
@@ -160,7 +159,6 @@ pub(crate) fn skills(place: &Place, configuration: &Configuration, cache: &mut S
     let mut found = Skills::default();
     let roots = folders::folders(place, configuration);
     let allowed = links::Allowed::of(place, &roots);
-    cache.begin();
     for root in &roots {
         let scanned = scan::scan(root, &allowed, cache);
         found.others.extend(scanned.problems);
@@ -168,7 +166,7 @@ pub(crate) fn skills(place: &Place, configuration: &Configuration, cache: &mut S
         let mut names = Shown::of(place, &root.path);
         for file in scanned.files {
             let folder = || file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
-            let name = match &file.read.summary {
+            let name: Arc<str> = match &file.read.summary {
                 Some(summary) => Arc::clone(&summary.name),
                 None => folder().unwrap_or_default().into(),
             };
@@ -176,28 +174,24 @@ pub(crate) fn skills(place: &Place, configuration: &Configuration, cache: &mut S
                 name,
                 shown: names.of_file(&file.path),
                 origin: root.origin,
-                summary: file.read.summary.clone(),
-                problems: file.read.problems.clone(),
+                summary: file.read.summary,
+                problems: file.read.problems,
                 path: file.path,
                 shadowed_by: None,
             });
         }
     }
     cache.end();
-    // Folders come in order of precedence and files in order of their paths: the first of a name wins, every time.
-    let mut winners: HashMap<Arc<str>, Arc<str>> = HashMap::new();
-    for entry in found.entries.iter_mut().filter(|entry| entry.summary.is_some()) {
-        match winners.get(&entry.name) {
-            Some(winner) => entry.shadowed_by = Some(Arc::clone(winner)),
-            None => {
-                winners.insert(Arc::clone(&entry.name), Arc::clone(&entry.shown));
-            }
+    // Folders come in order of precedence and files in order of their paths: the first of a name wins, every time. The sort
+    // keeps that order within a name, and what is no skill comes after those that are.
+    found.entries.sort_by(|one, other| {
+        one.name.cmp(&other.name).then_with(|| one.summary.is_none().cmp(&other.summary.is_none()))
+    });
+    for same in found.entries.chunk_by_mut(|one, other| one.name == other.name) {
+        let Some((winner, others)) = same.split_first_mut() else { continue };
+        for entry in others.iter_mut().filter(|entry| entry.summary.is_some()) {
+            entry.shadowed_by = Some(Arc::clone(&winner.shown));
         }
     }
-    // A stable sort: of one name the winner comes first, and what is no skill after those that are.
-    found.entries.sort_by(|one, other| {
-        let key = |entry: &SkillEntry| (entry.summary.is_none(), entry.shadowed_by.is_some());
-        one.name.cmp(&other.name).then_with(|| key(one).cmp(&key(other)))
-    });
     found
 }

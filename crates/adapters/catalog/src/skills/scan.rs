@@ -12,11 +12,10 @@ use crate::Origin;
 use crate::file::{Stamp, Unreadable, read_bytes, read_bytes_at, stamp};
 use abide_core::diagnostic::{Code, Diagnostic};
 use abide_formats::skill;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, openat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, open, openat, statat};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr, OsString};
-use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +35,8 @@ const MOST_THREADS: usize = 8;
 /// How many folders in a folder are worth keeping it open, and how many are kept open at once.
 const FOLDERS_PER_OPEN: usize = 8;
 const MOST_OPEN: usize = 64;
+/// How many bytes of names are asked for at once.
+const NAMES: usize = 32 * 1024;
 
 /// What a root holds.
 #[derive(Default)]
@@ -46,9 +47,9 @@ pub(super) struct Scanned {
 
 /// One `SKILL.md`.
 pub(super) struct File {
-    pub(super) path: PathBuf,
+    pub(super) path: Arc<Path>,
     stamp: Option<Stamp>,
-    pub(super) read: Arc<Read>,
+    pub(super) read: Read,
 }
 
 /// What one folder holds.
@@ -56,7 +57,7 @@ pub(super) struct File {
 struct Level {
     files: Vec<File>,
     folders: Vec<Folder>,
-    links: Vec<PathBuf>,
+    links: Vec<Arc<Path>>,
     problems: Vec<(PathBuf, Diagnostic)>,
 }
 
@@ -82,13 +83,30 @@ impl Folder {
         }
     }
 
-    fn open(&self, path: &Path) -> Result<OwnedFd, Errno> {
+    /// Returns the path of something in it.
+    fn holding(&self, name: &CStr, path: &mut Vec<u8>) -> Arc<Path> {
+        path.clear();
+        let (folder, below) = match self {
+            Self::At(folder) => (folder, None),
+            Self::In(parent, name) => (&parent.path, Some(name.as_bytes())),
+        };
+        path.extend(folder.as_os_str().as_bytes());
+        for name in below.into_iter().chain([name.to_bytes()]) {
+            if !path.ends_with(b"/") {
+                path.push(b'/');
+            }
+            path.extend(name);
+        }
+        Path::new(OsStr::from_bytes(path)).into()
+    }
+
+    fn open(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match self {
-            Self::At(_) => open(path, flags, Mode::empty()),
+            Self::At(path) => open(path, flags, Mode::empty()),
             Self::In(parent, name) => match &parent.opened {
                 Some(parent) => openat(parent, name, flags | OFlags::NOFOLLOW, Mode::empty()),
-                None => open(path, flags | OFlags::NOFOLLOW, Mode::empty()),
+                None => open(self.path(), flags | OFlags::NOFOLLOW, Mode::empty()),
             },
         }
     }
@@ -147,7 +165,7 @@ pub(super) fn scan(root: &Root, allowed: &Allowed, cache: &mut SkillCache) -> Sc
     scanned.files.sort_by(|one, other| one.path.cmp(&other.path));
     for file in &scanned.files {
         if let Some(stamp) = file.stamp {
-            cache.put(&file.path, stamp, Arc::clone(&file.read));
+            cache.put(&file.path, stamp, &file.read);
         }
     }
     scanned
@@ -192,7 +210,7 @@ fn follow(
     };
     if is_file_link {
         let mut buffer = Vec::new();
-        next.files.push(read(link.to_path_buf(), cache, &mut buffer, read_bytes));
+        next.files.push(read(link.into(), cache, &mut buffer, read_bytes));
     } else if target.is_dir() {
         // What lies in the walked folder has a name of its own, and what holds it would lead in a circle.
         let known = target.starts_with(canonical)
@@ -206,8 +224,8 @@ fn follow(
 }
 
 fn refused(link: &Path, is_file: bool, problem: Diagnostic) -> File {
-    let path = if is_file { link.to_path_buf() } else { link.join("SKILL.md") };
-    File { path, stamp: None, read: Arc::new(Read { summary: None, problems: vec![problem] }) }
+    let path = if is_file { link.into() } else { link.join("SKILL.md").into() };
+    File { path, stamp: None, read: Read { summary: None, problems: vec![problem] } }
 }
 
 pub(super) fn unreadable(why: &str) -> Diagnostic {
@@ -249,16 +267,22 @@ fn in_parallel(folders: &[Folder], cache: &SkillCache) -> Vec<Level> {
     levels.into_iter().map(|(_, level)| level).collect()
 }
 
+/// What is used again for one folder after the other.
+struct Room {
+    names: Vec<u8>,
+    path: Vec<u8>,
+    text: Vec<u8>,
+}
+
 /// Looks at some folders, and reads the skills that lie directly in them.
 fn look(folders: &[Folder], cache: &SkillCache, kept_open: &AtomicUsize) -> Level {
     let mut level = Level::default();
-    let mut buffer = Vec::new();
+    let mut room = Room { names: Vec::with_capacity(NAMES), path: Vec::new(), text: Vec::new() };
     for folder in folders {
-        let path = folder.path();
-        if let Err(error) = look_at(folder, &path, cache, kept_open, &mut buffer, &mut level) {
+        if let Err(error) = look_at(folder, cache, kept_open, &mut room, &mut level) {
             let problem =
                 Diagnostic::whole_file(Code::Unreadable, format!("the folder cannot be read: {error}"));
-            level.problems.push((path, problem));
+            level.problems.push((folder.path(), problem));
         }
     }
     level.links.sort_unstable();
@@ -267,19 +291,22 @@ fn look(folders: &[Folder], cache: &SkillCache, kept_open: &AtomicUsize) -> Leve
 
 /// Looks at one folder. It is opened once, and what is in it is reached from there: most of a scan is finding the way.
 fn look_at(
-    opening: &Folder,
-    folder: &Path,
+    folder: &Folder,
     cache: &SkillCache,
     kept_open: &AtomicUsize,
-    buffer: &mut Vec<u8>,
+    room: &mut Room,
     level: &mut Level,
-) -> Result<(), io::Error> {
-    let mut listed = Dir::new(opening.open(folder)?)?;
+) -> Result<(), Errno> {
+    let opened = folder.open()?;
+    let Room { names, path: bytes, text } = room;
+    let mut listed = RawDir::new(opened.as_fd(), names.spare_capacity_mut());
     let mut below: Vec<OsString> = Vec::new();
     let mut failed = None;
     for _ in 0..MOST_NAMES {
-        let entry = match listed.read() {
-            None => break,
+        let entry = match listed.next() {
+            // A folder that was removed meanwhile holds nothing.
+            None | Some(Err(Errno::NOENT)) => break,
+            Some(Err(Errno::INTR)) => continue,
             Some(Ok(entry)) => entry,
             Some(Err(error)) => {
                 failed = Some(error);
@@ -291,10 +318,9 @@ fn look_at(
             continue;
         }
         let is_skill = name == SKILL;
-        let path = || folder.join(OsStr::from_bytes(name.to_bytes()));
         let kind = match entry.file_type() {
             // Not every file system tells.
-            FileType::Unknown => match statat(listed.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
+            FileType::Unknown => match statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) => FileType::from_raw_mode(found.st_mode),
                 Err(_) => continue,
             },
@@ -302,20 +328,21 @@ fn look_at(
         };
         match kind {
             FileType::Directory if is_skill => {
-                level.files.push(refused(&path(), true, unreadable("it is a folder")));
+                level.files.push(refused(&folder.holding(name, bytes), true, unreadable("it is a folder")));
             }
             FileType::Directory if name != c"node_modules" && name != c".git" => {
                 below.push(OsStr::from_bytes(name.to_bytes()).to_owned());
             }
-            FileType::Symlink => level.links.push(path()),
+            FileType::Symlink => level.links.push(folder.holding(name, bytes)),
             FileType::RegularFile if is_skill => {
-                let path = path();
-                level.files.push(read(path, cache, buffer, |path, buffer| {
-                    read_bytes_at(listed.fd().map_err(|error| lost(path, error))?, name, path, buffer)
+                let path = folder.holding(name, bytes);
+                level.files.push(read(path, cache, text, |path, text| {
+                    read_bytes_at(opened.as_fd(), name, path, text)
                 }));
             }
             _ if is_skill && kind != FileType::Directory => {
-                level.files.push(refused(&path(), true, unreadable("it is not a regular file")));
+                let problem = unreadable("it is not a regular file");
+                level.files.push(refused(&folder.holding(name, bytes), true, problem));
             }
             _ => {}
         }
@@ -324,20 +351,15 @@ fn look_at(
         // By their names alone: all of them lie in one folder.
         below.sort_unstable();
         let worth = below.len() >= FOLDERS_PER_OPEN && kept_open.fetch_add(1, Ordering::Relaxed) < MOST_OPEN;
-        let opened = if worth { listed.fd().ok().and_then(|fd| fd.try_clone_to_owned().ok()) } else { None };
-        let parent = Arc::new(Parent { path: folder.to_path_buf(), opened });
+        let parent = Arc::new(Parent { path: folder.path(), opened: worth.then_some(opened) });
         level.folders.extend(below.into_iter().map(|name| Folder::In(Arc::clone(&parent), name)));
     }
-    failed.map_or(Ok(()), |error| Err(error.into()))
-}
-
-fn lost(path: &Path, error: Errno) -> Unreadable {
-    Unreadable::Io { path: path.display().to_string(), source: error.into() }
+    failed.map_or(Ok(()), Err)
 }
 
 /// Reads one skill, unless it is known.
 fn read(
-    path: PathBuf,
+    path: Arc<Path>,
     cache: &SkillCache,
     buffer: &mut Vec<u8>,
     bytes: impl FnOnce(&Path, &mut Vec<u8>) -> Result<Stamp, Unreadable>,
@@ -352,11 +374,10 @@ fn read(
         Ok(stamp) => {
             let (reading, body) = skill::skim(buffer);
             let summary = reading.skill.map(|skill| Arc::new(SkillSummary::of(skill, &body)));
-            let read = Arc::new(Read { summary, problems: reading.problems });
-            File { path, stamp: Some(stamp), read }
+            File { path, stamp: Some(stamp), read: Read { summary, problems: reading.problems } }
         }
         Err(error) => {
-            let read = Arc::new(Read { summary: None, problems: vec![error.diagnostic()] });
+            let read = Read { summary: None, problems: vec![error.diagnostic()] };
             File { path, stamp: None, read }
         }
     }
