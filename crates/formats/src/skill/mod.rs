@@ -222,6 +222,40 @@ mod tests {
     }
 
     #[test]
+    fn no_file_takes_more_than_its_length_tells() {
+        let many = |count: usize, part: &dyn Fn(usize) -> String| (0..count).map(part).collect::<String>();
+        let texts = [
+            many(50_000, &|index| format!("k{index}:\n")),
+            many(50_000, &|index| format!("? k{index}\n")),
+            format!("x: [{}]", many(100_000, &|_| "!!str a,".to_owned())),
+            format!("x: {{{}}}", many(50_000, &|index| format!("k{index}: v,"))),
+            format!("x: a: b\n{}", many(20_000, &|index| format!("k{index}: a: b\n"))),
+        ];
+        for text in texts {
+            let reading = read(format!("---\nname: x\n{text}\n---\n").as_bytes());
+            assert_eq!(reading.skill.map(|skill| skill.name).as_deref(), Some("x"));
+        }
+        // Each of these would hold gigabytes, or take minutes to find out that nothing new comes.
+        let long = "y".repeat(1 << 20);
+        let keys = many(1_000, &|index| format!("k{index}: v,"));
+        let (texts, maps) = ("*x,".repeat(9_000), "*a,".repeat(100_000));
+        let repeated = format!("---\nname: x\na: &x {long}\nb: [{texts}]\nc: *x\nd: *x\ne: short\n---\n");
+        let reading = read(repeated.as_bytes());
+        let left_out: Vec<&str> = reading.problems.iter().map(|problem| problem.message.as_str()).collect();
+        let too_much = |key: &str| format!("`{key}` holds more than is kept, and was left out");
+        assert_eq!(left_out, ["b", "c", "d"].map(too_much));
+        assert_eq!(reading.skill.unwrap().field("e"), Some(&Value::Text("short".into())));
+        assert_eq!(
+            why(&format!("---\na: &a {{{keys}}}\nb:\n  <<: [{maps}]\n---\n")),
+            "this is not valid YAML: merges bring more than is kept"
+        );
+        assert_eq!(
+            why(&format!("---\na: &x {long}\n? [{texts}]\n: v\n---\n")),
+            "this is not valid YAML: a key is longer than is kept"
+        );
+    }
+
+    #[test]
     fn bytes_that_are_not_text_are_replaced_and_said() {
         let reading = read(b"---\nname: a\xff\n---\n");
         assert_eq!(reading.skill.unwrap().name, "a\u{fffd}");

@@ -5,6 +5,7 @@
 
 use super::frontmatter::{self, Field, Held};
 use super::split::{Split, is_blank, split};
+use std::collections::HashMap;
 
 /// Returns the fields after the repair, or nothing if that does not help.
 pub(super) fn repaired(text: &str) -> Option<Vec<Field>> {
@@ -40,16 +41,22 @@ pub(super) fn repaired(text: &str) -> Option<Vec<Field>> {
     let whole = text.replacen(inside, &rewritten, 1);
     let Split::Found { matter, .. } = split(&whole) else { return None };
     let fields = frontmatter::parse(matter).ok()??;
-    Some(fields.into_iter().map(|field| kept(field, &lines)).collect())
+    let mut starts = HashMap::new();
+    for (number, line) in lines.iter().enumerate() {
+        if let Some((key, _)) = colon_value(line) {
+            starts.entry(key).or_insert(number);
+        }
+    }
+    Some(fields.into_iter().map(|field| kept(field, &lines, &starts)).collect())
 }
 
-/// Returns a field as it can be read by itself, unless it is one that must be as elsewhere.
-fn kept(field: Field, lines: &[&str]) -> Field {
+/// Returns a field as it can be read by itself, unless it is one that must be as elsewhere; `starts` is where the rewritten
+/// ones begin.
+fn kept(field: Field, lines: &[&str], starts: &HashMap<&str, usize>) -> Field {
     if matches!(field.key.as_str(), "name" | "description") || !matches!(field.value, Held::Text(_)) {
         return field;
     }
-    let is_key = |line: &&str| colon_value(line).is_some_and(|(key, _)| key == field.key);
-    let Some(start) = lines.iter().position(is_key) else { return field };
+    let Some(&start) = starts.get(field.key.as_str()) else { return field };
     let below = lines[start + 1..].iter().take_while(|line| line.is_empty() || line.starts_with([' ', '\t']));
     let alone = lines[start..=start + below.count()].join("\n");
     match frontmatter::parse(&alone) {

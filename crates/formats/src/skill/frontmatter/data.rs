@@ -1,7 +1,9 @@
 //! What frontmatter holds, with the types that other clients give it.
 
 use abide_core::value::Value;
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -38,6 +40,26 @@ impl Deref for Text<'_> {
     }
 }
 
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text<'_> {}
+
+impl Hash for Text<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
 impl<'a> From<Cow<'a, str>> for Text<'a> {
     fn from(text: Cow<'a, str>) -> Self {
         match text {
@@ -49,7 +71,14 @@ impl<'a> From<Cow<'a, str>> for Text<'a> {
 
 /// The entries of a mapping; keys are text, whatever was written.
 #[derive(Debug, Default)]
-pub(super) struct Entries<'a>(pub(super) Vec<Entry<'a>>);
+pub(super) struct Entries<'a> {
+    list: Vec<Entry<'a>>,
+    /// Where each key stands, once there are many.
+    places: HashMap<Text<'a>, usize>,
+}
+
+/// From how many entries on a table finds them faster than looking at each.
+const MANY: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
@@ -57,6 +86,22 @@ pub(super) struct Entry<'a> {
     pub(super) value: Data<'a>,
     /// Whether a merge brought it, so that the mapping's own key may come after.
     merged: bool,
+}
+
+/// How much of what is written is kept: what aliases repeat would have no end.
+pub(super) struct Budget {
+    /// How many values.
+    pub(super) values: usize,
+    /// How many bytes of text.
+    pub(super) bytes: usize,
+}
+
+impl Budget {
+    /// Returns a text as one of its own, if there is room for it.
+    pub(super) fn text(&mut self, text: &str) -> Option<String> {
+        self.bytes = self.bytes.checked_sub(text.len())?;
+        Some(text.to_owned())
+    }
 }
 
 /// The kinds of node that tags tell apart.
@@ -70,25 +115,53 @@ pub(super) enum Kind {
 impl<'a> Entries<'a> {
     /// Adds a key of the mapping's own; false when it has it.
     pub(super) fn own(&mut self, key: Text<'a>, value: Data<'a>) -> bool {
-        match self.0.iter_mut().find(|entry| *entry.key == *key) {
-            Some(entry) if entry.merged => {
-                entry.value = value;
-                entry.merged = false;
+        match self.place(&key) {
+            Some(place) if self.list[place].merged => {
+                self.list[place] = Entry { key, value, merged: false };
                 true
             }
             Some(_) => false,
             None => {
-                self.0.push(Entry { key, value, merged: false });
+                self.push(Entry { key, value, merged: false });
                 true
             }
         }
     }
 
+    /// Returns the entries in their order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<'a>> {
+        self.list.iter()
+    }
+
+    /// Returns how many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn place(&self, key: &str) -> Option<usize> {
+        match self.list.len() {
+            ..MANY => self.list.iter().position(|entry| *entry.key == *key),
+            _ => self.places.get(key).copied(),
+        }
+    }
+
+    fn push(&mut self, entry: Entry<'a>) {
+        self.list.push(entry);
+        // Those that came before there were many are put into the table together.
+        let new = match self.list.len() {
+            ..MANY => return,
+            MANY => 0,
+            more => more - 1,
+        };
+        let places = self.list.iter().enumerate().skip(new).map(|(place, entry)| (entry.key.clone(), place));
+        self.places.extend(places);
+    }
+
     /// Adds what another mapping has and this one does not.
     pub(super) fn merge(&mut self, other: &Self) {
-        for entry in &other.0 {
-            if !self.0.iter().any(|known| *known.key == *entry.key) {
-                self.0.push(Entry { key: entry.key.clone(), value: entry.value.clone(), merged: true });
+        for entry in &other.list {
+            if self.place(&entry.key).is_none() {
+                self.push(Entry { key: entry.key.clone(), value: entry.value.clone(), merged: true });
             }
         }
     }
@@ -129,22 +202,22 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Returns the value as plain data, as far as `budget` values go; aliases may repeat much.
-    pub(super) fn plain(&self, budget: &mut usize) -> Option<Value> {
-        *budget = budget.checked_sub(1)?;
+    /// Returns the value as plain data, as far as the budget goes; aliases may repeat much.
+    pub(super) fn plain(&self, budget: &mut Budget) -> Option<Value> {
+        budget.values = budget.values.checked_sub(1)?;
         Some(match self {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             #[expect(clippy::cast_possible_truncation, reason = "the range was looked at")]
             Self::Number(value) if value.fract() == 0.0 && value.abs() < 9e15 => Value::Int(*value as i64),
             Self::Number(value) => Value::Float(*value),
-            Self::Date(text) | Self::Bytes(text) | Self::Text(text) => Value::Text(text.to_string()),
+            Self::Date(text) | Self::Bytes(text) | Self::Text(text) => Value::Text(budget.text(text)?),
             Self::List(items) => {
                 Value::List(items.iter().map(|item| item.plain(budget)).collect::<Option<_>>()?)
             }
             Self::Map(entries) => {
-                let entries = entries.0.iter();
-                let pairs = entries.map(|entry| Some((entry.key.to_string(), entry.value.plain(budget)?)));
+                let pairs =
+                    entries.iter().map(|entry| Some((budget.text(&entry.key)?, entry.value.plain(budget)?)));
                 Value::Map(pairs.collect::<Option<_>>()?)
             }
         })
@@ -157,6 +230,9 @@ fn number_text(value: f64) -> String {
         "NaN".to_owned()
     } else if value.is_infinite() {
         if value > 0.0 { "Infinity".to_owned() } else { "-Infinity".to_owned() }
+    } else if value.abs() >= 1e21 || (value != 0.0 && value.abs() < 1e-6) {
+        let text = format!("{value:e}");
+        if text.contains("e-") { text } else { text.replace('e', "e+") }
     } else {
         format!("{value}")
     }

@@ -15,12 +15,14 @@ mod scan;
 pub(crate) use scan::Failure;
 
 use abide_core::value::Value;
-use data::Data;
+use data::{Budget, Data};
 use scan::Scanner;
 use std::borrow::Cow;
 
 /// How many values one key may hold, aliases expanded.
 const MOST_VALUES: usize = 10_000;
+/// How many bytes more than twice its own length a text may hold, aliases expanded.
+const MORE_BYTES: usize = 64 * 1024;
 
 /// One key of frontmatter.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,11 +60,14 @@ pub(crate) fn parse(text: &str) -> Result<Option<Vec<Field>>, Failure> {
         None | Some(Data::Null) => return Ok(Some(Vec::new())),
         Some(_) => return Ok(None),
     };
-    let fields = entries.0.iter().map(|entry| {
+    // An escape can be longer than it is written, by half.
+    let mut budget = Budget { values: 0, bytes: 2 * text.len() + MORE_BYTES };
+    let fields = entries.iter().map(|entry| {
+        budget.values = MOST_VALUES;
         let value = match &entry.value {
-            Data::Text(text) => Held::Text(text.to_string()),
-            Data::Date(text) | Data::Bytes(text) => Held::NoText(text.to_string()),
-            other => other.plain(&mut MOST_VALUES.clone()).map_or(Held::TooMuch, Held::Other),
+            Data::Text(text) => budget.text(text).map_or(Held::TooMuch, Held::Text),
+            Data::Date(text) | Data::Bytes(text) => budget.text(text).map_or(Held::TooMuch, Held::NoText),
+            other => other.plain(&mut budget).map_or(Held::TooMuch, Held::Other),
         };
         Field { key: entry.key.to_string(), value }
     });

@@ -3,7 +3,7 @@
 use super::data::{Data, Entries};
 use super::properties::Tag;
 use super::resolve;
-use super::scan::{DEEPEST, Failure, Scanner, is_blank, is_space};
+use super::scan::{DEEPEST, Failure, LONGEST_KEY, MOST_MERGED, Scanner, is_blank, is_space};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -125,7 +125,8 @@ impl<'a> Scanner<'a> {
         let mut merges = false;
         if indented == Ordering::Greater || context == Context::BlockOut {
             let flow_indent = if in_block { parent + 1 } else { parent };
-            let block_indent = self.column();
+            // Brackets may hold many values on one line, and never ask.
+            let block_indent = if collections { self.column() } else { 0 };
             if indented == Ordering::Greater {
                 if collections {
                     read = self.block_collection(block_indent, flow_indent, &mut tag, &mut anchor)?;
@@ -392,7 +393,7 @@ impl<'a> Scanner<'a> {
 
     /// Puts a pair into a mapping, or what a merge brings.
     fn store(
-        &self,
+        &mut self,
         entries: &mut Entries<'a>,
         key: Option<(Data<'a>, bool)>,
         value: Data<'a>,
@@ -406,17 +407,30 @@ impl<'a> Scanner<'a> {
             };
             for source in sources {
                 match source {
-                    Data::Map(source) => entries.merge(source),
+                    Data::Map(source) => {
+                        self.merged += source.len();
+                        if self.merged > MOST_MERGED {
+                            return self.fail("merges bring more than is kept");
+                        }
+                        entries.merge(source);
+                    }
                     Data::List(_) | Data::Date(_) | Data::Bytes(_) => {}
                     _ => return self.fail("only mappings can be merged"),
                 }
             }
             return Ok(());
         }
-        if let Data::List(items) = &key
-            && items.iter().any(|item| matches!(item, Data::List(_)))
-        {
-            return self.fail("a key cannot be a list of lists");
+        if let Data::List(items) = &key {
+            if items.iter().any(|item| matches!(item, Data::List(_))) {
+                return self.fail("a key cannot be a list of lists");
+            }
+            let length = |item: &Data<'_>| match item {
+                Data::Text(text) | Data::Date(text) | Data::Bytes(text) => text.len(),
+                _ => 0,
+            };
+            if items.iter().map(length).sum::<usize>() > LONGEST_KEY {
+                return self.fail("a key is longer than is kept");
+            }
         }
         let key = key.as_key();
         if entries.own(key.clone(), value) {

@@ -6,6 +6,10 @@ use std::collections::HashMap;
 
 /// How deep values may be nested; the others end with their stack.
 pub(super) const DEEPEST: usize = 100;
+/// How many entries merges may bring, those that are there already included.
+pub(super) const MOST_MERGED: usize = 100_000;
+/// How long a key may be that is made of a list.
+pub(super) const LONGEST_KEY: usize = 64 * 1024;
 
 /// Why a text is not YAML, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +30,8 @@ pub(super) struct Scanner<'a> {
     pub(super) line_indent: i32,
     pub(super) anchors: HashMap<&'a str, Data<'a>>,
     pub(super) depth: usize,
+    /// How many entries merges have looked at.
+    pub(super) merged: usize,
 }
 
 pub(super) fn is_break(byte: u8) -> bool {
@@ -56,6 +62,7 @@ impl<'a> Scanner<'a> {
             line_indent: i32::try_from(indent).unwrap_or(i32::MAX),
             anchors: HashMap::new(),
             depth: 0,
+            merged: 0,
         }
     }
 
