@@ -124,6 +124,12 @@ impl File {
     pub(crate) fn writer(&self) -> Result<Connection, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
+        self.set_up_writer(&connection)?;
+        Ok(connection)
+    }
+
+    /// Sets a connection up to be the one that writes.
+    pub(crate) fn set_up_writer(&self, connection: &Connection) -> Result<(), Error> {
         connection.busy_timeout(Duration::ZERO)?; // `patiently` waits in smaller steps
         connection.set_prepared_statement_cache_capacity(64);
         self.patiently(|| connection.pragma_update(None, "journal_mode", "wal"))?;
@@ -134,7 +140,7 @@ impl File {
         if let Some(largest) = self.settings.largest {
             connection.pragma_update(None, "max_page_count", largest / PAGE)?;
         }
-        Ok(connection)
+        Ok(())
     }
 
     /// Begins a transaction that writes, waiting for other processes.

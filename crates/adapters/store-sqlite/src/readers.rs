@@ -15,18 +15,29 @@ use std::task::Poll;
 /// How many connections are kept at most.
 const KEPT: usize = 4;
 
-/// The connections that nobody is reading with.
-pub(crate) struct Readers {
+/// The connections that nobody is reading with, each with what whoever read with it keeps beside it.
+pub(crate) struct Readers<K = ()> {
     file: File,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<(Connection, K)>>,
 }
 
-impl Readers {
-    pub(crate) fn new(file: File, first: Connection) -> Self {
-        Self { file, idle: Mutex::new(vec![first]) }
+/// Something with connections to the file, as far as whoever writes knows it.
+pub(crate) trait Idle: Send + Sync {
+    /// Closes the connections that nobody is reading with.
+    ///
+    /// SQLite shares what it knows about the file between all connections of a process: a disk that was read-only
+    /// stays so until the last of them is closed.
+    fn close_idle(&self);
+}
+
+impl<K: Default> Readers<K> {
+    /// Takes a connection that reads, if there is one already.
+    pub(crate) fn new(file: File, first: Option<Connection>) -> Self {
+        let idle = first.map(|first| (first, K::default()));
+        Self { file, idle: Mutex::new(idle.into_iter().collect()) }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<(Connection, K)>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -37,30 +48,34 @@ impl Readers {
 
     /// Reads something with one statement, which is a moment of its own.
     pub(crate) fn look<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Stop>) -> Result<T, StoreError> {
+        self.look_beside(|connection, _| work(connection))
+    }
+
+    /// Reads something with one statement, or finds it in what is kept beside the connection.
+    pub(crate) fn look_beside<T>(
+        &self,
+        work: impl FnOnce(&Connection, &mut K) -> Result<T, Stop>,
+    ) -> Result<T, StoreError> {
         let idle = self.idle().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => self.file.reader().map_err(|error| of_read(&self.file.place, &error))?,
+        let (connection, mut kept) = match idle {
+            Some(idle) => idle,
+            None => (self.file.reader().map_err(|error| of_read(&self.file.place, &error))?, K::default()),
         };
-        let result = work(&connection);
+        let result = work(&connection, &mut kept);
         let spoiled = matches!(&result, Err(Stop::Failed(error)) if spoils_connection(error));
         // One that is still in a transaction would see that moment for ever.
         if !spoiled && connection.is_autocommit() {
             let mut idle = self.idle();
             if idle.len() < KEPT {
-                idle.push(connection);
+                idle.push((connection, kept));
             }
         }
         result.map_err(|stop| stop.of_read(&self.file.place))
     }
 }
 
-impl Readers {
-    /// Closes the connections that nobody is reading with.
-    ///
-    /// SQLite shares what it knows about the file between all connections of a process: a disk that was read-only
-    /// stays so until the last of them is closed.
-    pub(crate) fn close_idle(&self) {
+impl<K: Default + Send> Idle for Readers<K> {
+    fn close_idle(&self) {
         self.idle().clear();
     }
 }

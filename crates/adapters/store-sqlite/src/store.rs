@@ -51,7 +51,7 @@ impl SqliteStore {
     fn of(file: File) -> Result<Self, StoreError> {
         let (first, writer) = file.open()?;
         let watch = Arc::new(Watch::default());
-        let readers = Arc::new(Readers::new(file.clone(), first));
+        let readers = Arc::new(Readers::new(file.clone(), Some(first)));
         Ok(Self {
             poller: Poller::new(file.clone(), watch.clone()),
             writer: Writer::new(file.clone(), writer, readers.clone(), watch),

@@ -9,7 +9,7 @@
 
 use crate::error::{Stop, is_busy, other, spoils_connection};
 use crate::file::File;
-use crate::readers::Readers;
+use crate::readers::Idle;
 use crate::watch::Watch;
 use abide_engine::port::StoreError;
 use rusqlite::{Connection, Error, FileControl};
@@ -94,7 +94,7 @@ impl<T: Send, W: FnMut(&Connection) -> Result<T, Stop> + Send> Job for Change<T,
 /// The way to what writes. The thread starts with the first change that is not made in place.
 pub(crate) struct Writer {
     place: String,
-    readers: Arc<Readers>,
+    readers: Arc<dyn Idle>,
     work: Arc<Mutex<Work>>,
     thread: Mutex<Option<Thread>>,
 }
@@ -109,7 +109,7 @@ impl Writer {
     pub(crate) fn new(
         file: File,
         connection: Option<Connection>,
-        readers: Arc<Readers>,
+        readers: Arc<dyn Idle>,
         watch: Arc<Watch>,
     ) -> Self {
         let place = file.place.clone();
@@ -200,7 +200,7 @@ impl Drop for Writer {
 /// What whoever writes has in hand.
 struct Work {
     file: File,
-    readers: Arc<Readers>,
+    readers: Arc<dyn Idle>,
     watch: Arc<Watch>,
     connection: Option<Connection>,
     /// What the connection is set to.

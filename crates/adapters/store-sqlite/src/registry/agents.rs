@@ -1,27 +1,13 @@
 //! Agents and their capabilities, in the tables of the specification.
 
-use super::SqliteRegistry;
+use super::{SqliteRegistry, Undone, Unreached};
 use abide_engine::port::{AgentRow, AgentStatus, Agents, AgentsError, Later};
-use rusqlite::{OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-/// Why something was not done.
-enum Problem {
-    Agents(AgentsError),
-    Sqlite(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for Problem {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
+impl Unreached for AgentsError {
+    fn unreached(why: String) -> Self {
+        Self::Unreachable(why)
     }
-}
-
-fn later<T: Send + 'static>(done: Result<T, Problem>) -> Later<Result<T, AgentsError>> {
-    let done = done.map_err(|problem| match problem {
-        Problem::Agents(error) => error,
-        Problem::Sqlite(error) => AgentsError::Unreachable(error.to_string()),
-    });
-    Box::pin(std::future::ready(done))
 }
 
 /// Reads agents with their capabilities in one statement, which sees one moment and needs no transaction around it.
@@ -59,22 +45,30 @@ fn row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
     })
 }
 
-fn equip(transaction: &Transaction<'_>, agent: &AgentRow) -> Result<(), rusqlite::Error> {
+fn equip(connection: &Connection, agent: &AgentRow) -> Result<(), rusqlite::Error> {
     let sql = "INSERT INTO agent_capabilities (agent_id, capability_id, position, created_at) VALUES (?1, ?2, ?3, ?4)";
-    let mut add = transaction.prepare_cached(sql)?;
+    let mut add = connection.prepare_cached(sql)?;
     for (position, capability) in agent.capabilities.iter().enumerate() {
         add.execute(params![agent.id, capability, position, agent.updated_at])?;
     }
     Ok(())
 }
 
+/// About how much a row takes.
+fn bytes(agent: &AgentRow) -> usize {
+    let texts = [agent.description.as_deref(), agent.model.as_deref()].into_iter().flatten().map(str::len);
+    let capabilities = agent.capabilities.iter().map(|capability| capability.len() + size_of::<String>());
+    let known = agent.name.len() + agent.system_prompt.len() + size_of::<AgentRow>();
+    known + texts.sum::<usize>() + capabilities.sum::<usize>()
+}
+
 impl Agents for SqliteRegistry {
     fn add(&self, agent: AgentRow) -> Later<Result<(), AgentsError>> {
-        later(self.within(TransactionBehavior::Immediate, |transaction| {
+        self.change(bytes(&agent), move |connection| {
             let sql = "INSERT INTO agents
                 (id, name, description, system_prompt, model, status, created_at, updated_at, version)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1)";
-            transaction.prepare_cached(sql)?.execute(params![
+            connection.prepare_cached(sql)?.execute(params![
                 agent.id,
                 agent.name,
                 agent.description,
@@ -84,13 +78,16 @@ impl Agents for SqliteRegistry {
                 agent.created_at,
                 agent.updated_at
             ])?;
-            Ok(equip(transaction, &agent)?)
-        }))
+            Ok(equip(connection, &agent)?)
+        })
     }
 
     fn find(&self, id: &str) -> Later<Result<Option<AgentRow>, AgentsError>> {
         let sql = select!("WHERE id = ?1");
-        later(self.look(|connection| Ok(connection.prepare_cached(sql)?.query_row([id], row).optional()?)))
+        self.look_beside(|connection, recent| {
+            let read = || connection.prepare_cached(sql)?.query_row([id], row).optional();
+            recent.current(connection)?.agents().find(id, bytes, read)
+        })
     }
 
     fn list(
@@ -99,28 +96,28 @@ impl Agents for SqliteRegistry {
         status: Option<AgentStatus>,
         most: usize,
     ) -> Later<Result<Vec<AgentRow>, AgentsError>> {
-        later(self.look(|connection| {
+        self.look(|connection| {
             let sql = select!("WHERE id > ?1 AND (?2 IS NULL OR status = ?2) ORDER BY id LIMIT ?3");
             let mut found = connection.prepare_cached(sql)?;
             let status = status.map(AgentStatus::word);
             let rows = found.query_map(params![after.unwrap_or(""), status, most], row)?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        }))
+            rows.collect()
+        })
     }
 
     fn replace(&self, agent: AgentRow) -> Later<Result<u64, AgentsError>> {
-        later(self.within(TransactionBehavior::Immediate, |transaction| {
-            let found: Option<u64> = transaction
+        self.change(bytes(&agent), move |connection| {
+            let found: Option<u64> = connection
                 .query_row("SELECT version FROM agents WHERE id = ?1", [&agent.id], |row| row.get(0))
                 .optional()?;
-            let found = found.ok_or_else(|| Problem::Agents(AgentsError::Missing(agent.id.clone())))?;
+            let found = found.ok_or_else(|| Undone::Refused(AgentsError::Missing(agent.id.clone())))?;
             if found != agent.version {
-                return Err(Problem::Agents(AgentsError::Changed { expected: agent.version, found }));
+                return Err(Undone::Refused(AgentsError::Changed { expected: agent.version, found }));
             }
             let sql =
                 "UPDATE agents SET name = ?2, description = ?3, system_prompt = ?4, model = ?5, status = ?6,
                        updated_at = ?7, version = version + 1 WHERE id = ?1";
-            transaction.execute(
+            connection.execute(
                 sql,
                 params![
                     agent.id,
@@ -132,9 +129,9 @@ impl Agents for SqliteRegistry {
                     agent.updated_at
                 ],
             )?;
-            transaction.execute("DELETE FROM agent_capabilities WHERE agent_id = ?1", [&agent.id])?;
-            equip(transaction, &agent)?;
+            connection.execute("DELETE FROM agent_capabilities WHERE agent_id = ?1", [&agent.id])?;
+            equip(connection, &agent)?;
             Ok(found + 1)
-        }))
+        })
     }
 }

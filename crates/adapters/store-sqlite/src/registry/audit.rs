@@ -1,8 +1,8 @@
 //! What was changed, by whom: rows that no statement changes.
 
-use super::SqliteRegistry;
+use super::{SqliteRegistry, Unreached};
 use abide_engine::port::{Audit, AuditError, End, Later, NewNote, Stored};
-use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 pub(super) const TABLE: &str = "
 CREATE TABLE audit (
@@ -18,14 +18,14 @@ CREATE TRIGGER audit_is_never_removed BEFORE DELETE ON audit BEGIN SELECT RAISE(
 ";
 
 /// Writes a note within a transaction; returns its position.
-pub(super) fn append(transaction: &Transaction<'_>, note: &NewNote) -> Result<u64, rusqlite::Error> {
-    let end = transaction
+pub(super) fn append(connection: &Connection, note: &NewNote) -> Result<u64, rusqlite::Error> {
+    let end = connection
         .prepare_cached("SELECT seq, hash, at FROM audit ORDER BY seq DESC LIMIT 1")?
         .query_row((), |row| Ok(End { seq: row.get(0)?, hash: row.get(1)?, at: row.get(2)? }))
         .optional()?;
     let stored = note.chained(end.as_ref());
     let sql = "INSERT INTO audit (seq, at, kind, data, prev_hash, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    transaction.prepare_cached(sql)?.execute(params![
+    connection.prepare_cached(sql)?.execute(params![
         stored.seq,
         stored.at,
         stored.kind,
@@ -36,20 +36,22 @@ pub(super) fn append(transaction: &Transaction<'_>, note: &NewNote) -> Result<u6
     Ok(stored.seq)
 }
 
-fn later<T: Send + 'static>(done: Result<T, rusqlite::Error>) -> Later<Result<T, AuditError>> {
-    Box::pin(std::future::ready(done.map_err(|error| AuditError(error.to_string()))))
+impl Unreached for AuditError {
+    fn unreached(why: String) -> Self {
+        Self(why)
+    }
 }
 
 impl Audit for SqliteRegistry {
     fn note(&self, note: NewNote) -> Later<Result<u64, AuditError>> {
-        later(self.within(TransactionBehavior::Immediate, |transaction| append(transaction, &note)))
+        self.change(note.detail.len(), move |connection| Ok(append(connection, &note)?))
     }
 
     fn list(&self, after: u64, most: usize) -> Later<Result<Vec<Stored>, AuditError>> {
-        later(self.within(TransactionBehavior::Deferred, |transaction| {
+        self.look(|connection| {
             let sql =
                 "SELECT seq, at, kind, data, prev_hash, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2";
-            let mut found = transaction.prepare_cached(sql)?;
+            let mut found = connection.prepare_cached(sql)?;
             let rows = found.query_map(params![after, most], |row| {
                 Ok(Stored {
                     seq: row.get(0)?,
@@ -61,6 +63,6 @@ impl Audit for SqliteRegistry {
                 })
             })?;
             rows.collect()
-        }))
+        })
     }
 }

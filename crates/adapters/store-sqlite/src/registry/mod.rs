@@ -9,16 +9,21 @@ mod bells;
 mod keys;
 mod messages;
 mod outbox;
+mod recent;
 mod sessions;
 mod starts;
 
-use crate::error::{of_read, of_write};
-use crate::file::make;
-use abide_engine::port::StoreError;
+use crate::error::{Stop, of_read, of_write};
+use crate::file::{File, Settings, make};
+use crate::readers::{Idle, Readers};
+use crate::writer::{Reach, Writer};
+use abide_engine::port::{Later, StoreError};
 use bells::Bells;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use recent::Recent;
+use rusqlite::{Connection, TransactionBehavior};
+use std::future::ready;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Marks a file as ours (`abdr`).
@@ -112,61 +117,121 @@ CREATE INDEX session_messages_open ON session_messages (session, number) WHERE s
 ];
 
 /// Keeps what a server needs beside the log in one SQLite file.
+///
+/// What is asked for while a commit is under way shares the next one, and reading waits for neither.
 #[derive(Clone)]
-pub struct SqliteRegistry {
-    connection: Arc<Mutex<Connection>>,
-    bells: Arc<Bells>,
+pub struct SqliteRegistry(Arc<Parts>);
+
+struct Parts {
+    bells: Bells,
+    readers: Arc<Readers<Recent>>,
+    // Dropped last: it then tidies up the file.
+    writer: Writer,
+}
+
+/// Why a change did not happen.
+enum Undone<E> {
+    /// It may not, and has written nothing.
+    Refused(E),
+    /// The database could not do it.
+    Failed(rusqlite::Error),
+}
+
+impl<E> From<rusqlite::Error> for Undone<E> {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// An error of a port that can say that what keeps things does not work.
+trait Unreached: Send + 'static {
+    fn unreached(why: String) -> Self;
 }
 
 impl SqliteRegistry {
     /// Opens the file, and makes it, with its folder, if it is not there.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let place = path.display().to_string();
+        // Whoever keeps a row says when that was.
+        let file = File::at(path, Settings::new(|| 0))?;
         make(path)?;
-        let mut connection = Connection::open(path).map_err(|error| of_read(&place, &error))?;
-        if prepare(&mut connection).map_err(|error| of_write(&place, &error))? {
-            return Ok(Self { connection: Arc::new(Mutex::new(connection)), bells: Arc::default() });
+        let failed = |error: rusqlite::Error| of_write(&file.place, &error);
+        let mut connection = Connection::open(path).map_err(|error| of_read(&file.place, &error))?;
+        if !prepare(&mut connection).map_err(failed)? {
+            let reason = "it is another program's, or a newer abide has written it".to_owned();
+            return Err(StoreError::Unreadable { place: file.place, reason });
         }
-        let reason = "it is another program's, or a newer abide has written it".to_owned();
-        Err(StoreError::Unreadable { place, reason })
+        file.set_up_writer(&connection).map_err(failed)?;
+        let readers = Arc::new(Readers::new(file.clone(), None));
+        let idle = Arc::clone(&readers) as Arc<dyn Idle>;
+        let writer = Writer::new(file, Some(connection), idle, Arc::default());
+        Ok(Self(Arc::new(Parts { bells: Bells::default(), readers, writer })))
     }
 
     /// Runs one statement that only looks, on the caller's thread.
-    fn look<T, E: From<rusqlite::Error>>(
+    fn look<T: Send + 'static, E: Unreached>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        work(&self.connection.lock().unwrap_or_else(PoisonError::into_inner))
+        work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
+    ) -> Later<Result<T, E>> {
+        self.look_beside(|connection, _| work(connection))
     }
 
-    /// Wakes who waits for news of a session in this process.
-    fn ring(&self, session: &str) {
-        self.bells.ring(session);
+    /// Looks for a row, first among those that were read lately.
+    fn look_beside<T: Send + 'static, E: Unreached>(
+        &self,
+        work: impl FnOnce(&Connection, &mut Recent) -> Result<T, rusqlite::Error>,
+    ) -> Later<Result<T, E>> {
+        let looked = self.0.readers.look_beside(|connection, recent| Ok(work(connection, recent)?));
+        Box::pin(ready(looked.map_err(|error| E::unreached(error.to_string()))))
     }
 
-    /// Runs one transaction on the caller's thread: it is a few rows.
-    fn within<T, E: From<rusqlite::Error>>(
+    /// Changes something in a transaction, which takes the note of this task about it along. The work looks before it writes: it may be done
+    /// twice, and what is refused has written nothing.
+    fn change<T: Send + 'static, E: Unreached>(
         &self,
-        behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        // A transaction that is not committed is undone when it is dropped, so that a panic leaves nothing half done.
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let transaction = connection.transaction_with_behavior(behavior)?;
-        let value = work(&transaction)?;
-        // What is changed for a task takes the note about it along.
-        let writes = matches!(behavior, TransactionBehavior::Immediate);
-        let Some(note) = writes.then(abide_engine::audit::take).flatten() else {
-            transaction.commit()?;
-            return Ok(value);
-        };
-        match audit::append(&transaction, &note).and_then(|_| transaction.commit()) {
-            Ok(()) => Ok(value),
-            Err(error) => {
+        bytes: usize,
+        mut work: impl FnMut(&Connection) -> Result<T, Undone<E>> + Send + 'static,
+    ) -> Later<Result<T, E>> {
+        let parts = Arc::clone(&self.0);
+        Box::pin(async move {
+            let note = abide_engine::audit::take();
+            let taken = note.clone();
+            let job = move |connection: &Connection| match work(connection) {
+                Ok(value) => {
+                    if let Some(note) = &taken {
+                        audit::append(connection, note)?;
+                    }
+                    Ok(Ok(value))
+                }
+                Err(Undone::Refused(error)) => Ok(Err(error)),
+                Err(Undone::Failed(error)) => Err(Stop::Failed(error)),
+            };
+            let done = parts.writer.change("", Reach::Log, bytes, job).await;
+            let refused = match done {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(error)) => error,
+                Err(error) => E::unreached(error.to_string()),
+            };
+            if let Some(note) = note {
                 abide_engine::audit::put_back(note);
-                Err(error.into())
             }
-        }
+            Err(refused)
+        })
+    }
+
+    /// Changes something of a session, and wakes who waits in this process for news of it.
+    fn change_session<T: Send + 'static, E: Unreached>(
+        &self,
+        session: &str,
+        bytes: usize,
+        work: impl FnMut(&Connection) -> Result<T, Undone<E>> + Send + 'static,
+    ) -> Later<Result<T, E>> {
+        let (parts, session) = (Arc::clone(&self.0), session.to_owned());
+        let changing = self.change(bytes, work);
+        Box::pin(async move {
+            let changed = changing.await;
+            parts.bells.ring(&session);
+            changed
+        })
     }
 }
 
@@ -187,9 +252,5 @@ fn prepare(connection: &mut Connection) -> Result<bool, rusqlite::Error> {
         transaction.pragma_update(None, "user_version", MIGRATIONS.len())?;
     }
     transaction.commit()?;
-    if ours {
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-    }
     Ok(ours)
 }

@@ -1,11 +1,13 @@
 //! Sessions that were made over the API, beside their agents.
 
-use super::SqliteRegistry;
+use super::{SqliteRegistry, Unreached};
 use abide_engine::port::{Later, SessionRow, Sessions, SessionsError};
-use rusqlite::{OptionalExtension as _, Row, TransactionBehavior, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 
-fn later<T: Send + 'static>(done: Result<T, rusqlite::Error>) -> Later<Result<T, SessionsError>> {
-    Box::pin(std::future::ready(done.map_err(|error| SessionsError(error.to_string()))))
+impl Unreached for SessionsError {
+    fn unreached(why: String) -> Self {
+        Self(why)
+    }
 }
 
 const COLUMNS: &str = "id, agent, title, owner, created_at, updated_at";
@@ -23,21 +25,21 @@ fn row(row: &Row<'_>) -> Result<SessionRow, rusqlite::Error> {
 
 impl Sessions for SqliteRegistry {
     fn add(&self, session: SessionRow) -> Later<Result<(), SessionsError>> {
-        later(self.within(TransactionBehavior::Immediate, |transaction| {
+        self.change(0, move |connection| {
             let sql = format!("INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
             let SessionRow { id, agent, title, by, created_at, updated_at } = &session;
-            transaction
+            connection
                 .prepare_cached(&sql)?
                 .execute(params![id, agent, title, by, created_at, updated_at])?;
             Ok(())
-        }))
+        })
     }
 
     fn find(&self, id: &str) -> Later<Result<Option<SessionRow>, SessionsError>> {
-        later(self.within(TransactionBehavior::Deferred, |transaction| {
+        self.look(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1 AND NOT is_removed");
-            transaction.prepare_cached(&sql)?.query_row([id], row).optional()
-        }))
+            connection.prepare_cached(&sql)?.query_row([id], row).optional()
+        })
     }
 
     fn list(
@@ -46,14 +48,14 @@ impl Sessions for SqliteRegistry {
         agent: Option<&str>,
         most: usize,
     ) -> Later<Result<Vec<SessionRow>, SessionsError>> {
-        later(self.within(TransactionBehavior::Deferred, |transaction| {
+        self.look(|connection| {
             let of_agent = if agent.is_some() { "agent = ?2" } else { "?2 IS NULL" };
             let sql = format!(
                 "SELECT {COLUMNS} FROM sessions WHERE id > ?1 AND {of_agent} AND NOT is_removed ORDER BY id LIMIT ?3"
             );
-            let mut found = transaction.prepare_cached(&sql)?;
+            let mut found = connection.prepare_cached(&sql)?;
             found.query_map(params![after.unwrap_or(""), agent, most], row)?.collect()
-        }))
+        })
     }
 
     fn retitle(
@@ -62,38 +64,39 @@ impl Sessions for SqliteRegistry {
         title: Option<String>,
         at: i64,
     ) -> Later<Result<Option<SessionRow>, SessionsError>> {
-        later(self.within(TransactionBehavior::Immediate, |transaction| {
+        let id = id.to_owned();
+        self.change(0, move |connection| {
             let sql = format!(
                 "UPDATE sessions SET title = ?2, updated_at = max(updated_at, ?3) WHERE id = ?1 AND NOT is_removed
                  RETURNING {COLUMNS}"
             );
-            transaction.prepare_cached(&sql)?.query_row(params![id, title, at], row).optional()
-        }))
+            Ok(connection.prepare_cached(&sql)?.query_row(params![id, title, at], row).optional()?)
+        })
     }
 
     fn remove(&self, id: &str) -> Later<Result<bool, SessionsError>> {
-        let removed = self.within(TransactionBehavior::Immediate, |transaction| {
+        let session = id.to_owned();
+        self.change_session(id, 0, move |connection| {
             let sql = "UPDATE sessions SET is_removed = 1 WHERE id = ?1 AND NOT is_removed";
-            Ok::<_, rusqlite::Error>(transaction.execute(sql, [id])? == 1)
-        });
-        self.ring(id);
-        later(removed)
+            Ok(connection.execute(sql, [&session])? == 1)
+        })
     }
 
     fn removed(&self, most: usize) -> Later<Result<Vec<String>, SessionsError>> {
-        later(self.within(TransactionBehavior::Deferred, |transaction| {
+        self.look(|connection| {
             let sql = "SELECT id FROM sessions WHERE is_removed ORDER BY id LIMIT ?1";
-            transaction.prepare_cached(sql)?.query_map([most], |row| row.get(0))?.collect()
-        }))
+            connection.prepare_cached(sql)?.query_map([most], |row| row.get(0))?.collect()
+        })
     }
 
     fn forget(&self, id: &str) -> Later<Result<(), SessionsError>> {
-        later(self.within(TransactionBehavior::Immediate, |transaction| {
-            let gone = transaction.execute("DELETE FROM sessions WHERE id = ?1 AND is_removed", [id])?;
+        let id = id.to_owned();
+        self.change(0, move |connection| {
+            let gone = connection.execute("DELETE FROM sessions WHERE id = ?1 AND is_removed", [&id])?;
             if gone == 1 {
-                transaction.execute("DELETE FROM session_messages WHERE session = ?1", [id])?;
+                connection.execute("DELETE FROM session_messages WHERE session = ?1", [&id])?;
             }
             Ok(())
-        }))
+        })
     }
 }
