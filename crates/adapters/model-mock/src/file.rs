@@ -63,8 +63,9 @@ fn call(value: &Value) -> Result<ToolCall, String> {
 }
 
 fn fault(value: &Value) -> Result<Fault, String> {
-    const WORDS: [&str; 10] = [
+    const WORDS: [&str; 11] = [
         "slow",
+        "late",
         "cut_off",
         "too_many_requests",
         "overloaded",
@@ -88,11 +89,11 @@ fn fault(value: &Value) -> Result<Fault, String> {
         _ => Err(format!("`{word}` wants {what}")),
     };
     Ok(match word {
-        "slow" => {
-            let time = text_of(word, with)?;
-            let time =
-                Duration::parse(&time).map_err(|_| "`slow` wants a time, such as `500ms`".to_owned())?;
-            Fault::Slow(time.time())
+        "slow" | "late" => {
+            let time = Duration::parse(&text_of(word, with)?)
+                .map_err(|_| format!("`{word}` wants a time, such as `500ms`"))?
+                .time();
+            if word == "slow" { Fault::Slow(time) } else { Fault::Late(time) }
         }
         "cut_off" => Fault::CutOff,
         "too_many_requests" => Fault::TooManyRequests(match with {
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_script_is_read() {
-        let script = "- hello\n- text: I write.\n  call: { tool: write_file, arguments: { path: a, content: 1 } }\n- calls: [{ tool: a }, { tool: b }]\n  tokens: { input: 7, output: 2 }\n- fault: { too_many_requests: 3 }\n- fault: overloaded\n- { text: late, fault: { slow: 500ms } }\n- fault: { status: 503 }\n";
+        let script = "- hello\n- text: I write.\n  call: { tool: write_file, arguments: { path: a, content: 1 } }\n- calls: [{ tool: a }, { tool: b }]\n  tokens: { input: 7, output: 2 }\n- fault: { too_many_requests: 3 }\n- fault: overloaded\n- { text: late, fault: { slow: 500ms } }\n- fault: { status: 503 }\n- { text: later, fault: { late: 50ms } }\n";
         let turns = read(script).unwrap();
         assert_eq!(turns[0], Turn::text("hello"));
         let write = ToolCall::new("write_file", json!({"path": "a", "content": 1}));
@@ -162,6 +163,7 @@ mod tests {
         assert_eq!(turns[4].fault, Some(Fault::Overloaded));
         assert_eq!(turns[5].fault, Some(Fault::Slow(std::time::Duration::from_millis(500))));
         assert_eq!(turns[6].fault, Some(Fault::Status(503, "scripted".into())));
+        assert_eq!(turns[7].fault, Some(Fault::Late(std::time::Duration::from_millis(50))));
     }
 
     #[test]
@@ -172,6 +174,7 @@ mod tests {
             ("- a\n- call: { arguments: {} }", "turn 2: a call needs `tool`"),
             ("- fault: slwo", "did you mean `slow`?"),
             ("- fault: { slow: soon }", "such as `500ms`"),
+            ("- fault: { late: soon }", "`late` wants a time"),
             ("- fault: { status: 200 }", "a status such as 500"),
             ("- {}", "turn 1: it says nothing"),
             ("- text: [", "turn"),

@@ -38,10 +38,21 @@ impl Call {
 pub(super) enum Reply {
     /// One document.
     Whole { status: u16, headers: Vec<(&'static str, String)>, body: String },
-    /// Pieces, each with this pause before it.
-    Pieces { media: &'static str, pieces: Vec<String>, pause: Duration, end: End },
+    /// Pieces, with a pause before some of them.
+    Pieces { media: &'static str, pieces: Vec<String>, pause: Pause, end: End },
     /// Nothing.
     Silence,
+}
+
+/// Before which pieces nothing comes for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// None.
+    None,
+    /// The first.
+    First(Duration),
+    /// Each.
+    Each(Duration),
 }
 
 /// How an answer in pieces ends.
@@ -120,10 +131,15 @@ pub(super) async fn write<S: AsyncWrite + Unpin>(stream: &mut S, reply: Reply) -
                  transfer-encoding: chunked\r\n\r\n"
             );
             stream.write_all(head.as_bytes()).await?;
-            for piece in pieces {
-                if !pause.is_zero() {
+            for (number, piece) in pieces.into_iter().enumerate() {
+                let wait = match pause {
+                    Pause::Each(wait) => Some(wait),
+                    Pause::First(wait) => (number == 0).then_some(wait),
+                    Pause::None => None,
+                };
+                if let Some(wait) = wait {
                     stream.flush().await?;
-                    tokio::time::sleep(pause).await;
+                    tokio::time::sleep(wait).await;
                 }
                 stream.write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes()).await?;
             }

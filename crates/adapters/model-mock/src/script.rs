@@ -98,6 +98,8 @@ impl ToolCall {
 pub enum Fault {
     /// Every piece of the answer comes after this long.
     Slow(Duration),
+    /// The first piece of the answer comes after this long, and the others at once.
+    Late(Duration),
     /// The connection is closed in the middle of the answer.
     CutOff,
     /// Too many requests (429), with the seconds to wait if the server says so.

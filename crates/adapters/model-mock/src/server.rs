@@ -3,7 +3,7 @@
 //! It runs on a thread of its own, so that tests with and without a runtime use it alike, and it is gone when it is
 //! dropped. Everything is bounded: connections, bodies, and the requests that it keeps.
 
-use super::http::{self, Call, End, Reply};
+use super::http::{self, Call, End, Pause, Reply};
 use super::{Fault, Kind, Request, Script, Turn, Wire};
 use serde_json::{Value, json};
 use std::io;
@@ -11,7 +11,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};
@@ -237,10 +236,21 @@ fn answer(wire: Wire, request: &Request, mut turn: Turn, number: usize) -> Reply
         Some(Fault::Status(status, message)) => return refused(status, &wire.error("error", &message)),
         Some(Fault::Silent) => return Reply::Silence,
         Some(Fault::Huge(bytes)) => turn.text = "x".repeat(bytes.min(Fault::MOST)),
-        Some(Fault::Slow(_) | Fault::CutOff | Fault::Malformed | Fault::Stalled | Fault::FailsMidway)
+        Some(
+            Fault::Slow(_)
+            | Fault::Late(_)
+            | Fault::CutOff
+            | Fault::Malformed
+            | Fault::Stalled
+            | Fault::FailsMidway,
+        )
         | None => {}
     }
-    let pause = if let Some(Fault::Slow(pause)) = fault { pause } else { Duration::ZERO };
+    let pause = match fault {
+        Some(Fault::Slow(pause)) => Pause::Each(pause),
+        Some(Fault::Late(pause)) => Pause::First(pause),
+        _ => Pause::None,
+    };
     let mut pieces = if request.stream {
         wire.events(request, &turn, number)
     } else {

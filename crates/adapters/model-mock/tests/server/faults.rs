@@ -64,6 +64,17 @@ fn a_slow_answer_waits_before_each_piece() {
 }
 
 #[test]
+fn a_late_answer_waits_once() {
+    let started = Instant::now();
+    let reply = streamed(CHAT, Turn::text("ab").with(Fault::Late(Duration::from_millis(300))));
+    let pieces = u32::try_from(reply.data().count()).unwrap();
+    assert!(pieces >= 4 && reply.whole);
+    let took = started.elapsed();
+    assert!(took >= Duration::from_millis(300), "{took:?}");
+    assert!(took < Duration::from_millis(300) * pieces, "{took:?}");
+}
+
+#[test]
 fn a_huge_answer_is_as_long_as_it_was_told_to_be() {
     let reply = streamed(ANTHROPIC, Turn::fault(Fault::Huge(5_000_000)));
     assert_eq!(reply.joined("/delta/text").len(), 5_000_000);
