@@ -45,6 +45,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ["server"] => server::run(false),
         ["server", "--quick"] => server::run(true),
         ["server-bare", answers] => server::bare(answers),
+        ["server-asks", url, bodies] => server::asks(url, bodies),
         ["skills"] => skills::run(false),
         ["skills", "--quick"] => skills::run(true),
         ["floor", "read", list] => skills::read(list.as_ref()),

@@ -4,12 +4,15 @@
 //! time of the process that answers it, so the caller and its machine do not count; the least of all rounds counts.
 
 mod bare;
+mod by_hand;
 mod load;
 mod reads;
 mod streams;
+mod turns;
 mod writes;
 
 pub(crate) use bare::serve as bare;
+pub(crate) use turns::ask as asks;
 
 use anyhow::{Context, ensure};
 use load::Caller;
@@ -28,7 +31,7 @@ struct Extent {
 }
 
 const THOROUGH: Extent = Extent { rounds: 7, requests: 20_000, changes: 3_000, clients: 1_000 };
-const QUICK: Extent = Extent { rounds: 3, requests: 8_000, changes: 1_000, clients: 1_000 };
+const QUICK: Extent = Extent { rounds: 3, requests: 8_000, changes: 500, clients: 1_000 };
 /// How often all of it is done again when a bar is missed: another program can only make a round cost more.
 const TRIES: usize = 3;
 
@@ -52,7 +55,7 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
 type Part = fn(Extent) -> anyhow::Result<bool>;
 
 const PARTS: &[(&str, Part)] =
-    &[("reads", reads::run), ("writes", writes::run), ("idle streams", streams::run)];
+    &[("reads", reads::run), ("writes", writes::run), ("turns", turns::run), ("idle streams", streams::run)];
 
 /// Says whether a bar is kept.
 fn verdict(what: &str, ratio: f64, most: f64) -> bool {
@@ -69,10 +72,17 @@ struct Served {
 
 impl Served {
     /// Starts `abide serve` in a folder.
-    fn abide(project: &Path, more: &[&str]) -> anyhow::Result<Self> {
+    fn abide(project: &Path) -> anyhow::Result<Self> {
         let mut command = abide(project)?;
-        command.args(["serve", "--bind", "127.0.0.1:0", "--rate", "0"]).args(more);
-        Self::start(&mut command)
+        Self::start(command.args(["serve", "--bind", "127.0.0.1:0", "--rate", "0"]))
+    }
+
+    /// Starts it with a model that is there.
+    fn with_model(project: &Path, url: &str) -> anyhow::Result<Self> {
+        let mut command = abide(project)?;
+        command.args(["serve", "--bind", "127.0.0.1:0", "--rate", "0"]);
+        command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "none");
+        Self::start(command.env("ABIDE_MODEL", "anthropic/scripted"))
     }
 
     /// Starts the bare side, with what it answers.

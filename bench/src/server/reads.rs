@@ -9,7 +9,7 @@ const CONNECTIONS: usize = 16;
 pub(super) fn run(extent: Extent) -> anyhow::Result<bool> {
     let (project, answers) = (project()?, tempfile::tempdir()?);
     let key = key(project.path())?;
-    let abide = Served::abide(project.path(), &[])?;
+    let abide = Served::abide(project.path())?;
     let body = r#"{"name": "Reviewer", "description": "Reviews changes", "system_prompt": "You review changes.", "capabilities": ["current_time"]}"#;
     let agent: serde_json::Value =
         serde_json::from_str(&abide.caller_with(&key).once("POST", "/v1/agents", body)?)?;

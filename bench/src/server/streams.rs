@@ -15,7 +15,7 @@ pub(super) fn run(extent: Extent) -> anyhow::Result<bool> {
     std::fs::create_dir_all(&folder)?;
     let ability = "description: Waits\nsteps:\n  - id: ask\n    type: approval\n    prompt: Go on?\n";
     std::fs::write(folder.join("ask.yaml"), ability)?;
-    let served = Served::abide(project.path(), &[])?;
+    let served = Served::abide(project.path())?;
     let run = served.caller().once("POST", "/v1/runs", r#"{"ability": "ask"}"#)?;
     let run: serde_json::Value = serde_json::from_str(&run)?;
     let path = format!("/v1/runs/{}/events/stream", run["run"].as_str().unwrap_or_default());

@@ -61,7 +61,7 @@ impl Model for ScriptedModel {
 fn failure(fault: &Fault, most: usize) -> Option<(ModelProblem, Retry, bool)> {
     let said = |text: &str| text.to_owned();
     Some(match fault {
-        Fault::Slow(_) => return None,
+        Fault::Slow(_) | Fault::Late(_) => return None,
         Fault::Huge(bytes) if *bytes <= most => return None,
         Fault::Huge(_) => (ModelProblem::TooLarge(most), Retry::Never, true),
         Fault::CutOff => (ModelProblem::CutOff, Retry::Later, true),
@@ -101,6 +101,9 @@ async fn answer(
         Some(Fault::Slow(pause)) => pause,
         _ => Duration::ZERO,
     };
+    if let Some(Fault::Late(pause)) = turn.fault {
+        tokio::time::sleep(pause).await;
+    }
     let failure = turn.fault.as_ref().and_then(|fault| failure(fault, request.limits.bytes));
     if let Some((problem, retry, midway)) = failure {
         if midway {
