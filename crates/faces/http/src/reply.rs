@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
-use serde_json::Value;
+use serde::Serialize;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -78,12 +78,14 @@ impl Reply {
     }
 
     /// Answers with a document.
-    pub(crate) fn json(status: StatusCode, value: &Value) -> Self {
-        Self::text(status, "application/json", value.to_string())
+    pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Self {
+        // Invariant: what is told has texts for keys, and numbers that JSON has.
+        let text = serde_json::to_string(value).unwrap_or_else(|_| unreachable!("an answer is a document"));
+        Self::text(status, "application/json", text)
     }
 
     /// Answers that it was done, with a document.
-    pub(crate) fn done(value: &Value) -> Self {
+    pub(crate) fn done(value: &impl Serialize) -> Self {
         Self::json(StatusCode::OK, value)
     }
 

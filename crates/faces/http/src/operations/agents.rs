@@ -10,6 +10,7 @@ use abide_core::capability::SelectionError;
 use abide_engine::capability::{Choice, EquipError};
 use abide_engine::port::{AgentRow, AgentStatus, AgentsError};
 use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -147,8 +148,7 @@ pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
     let more = page.len() > limit;
     page.truncate(limit);
     let next = page.last().filter(|_| more).map(|last| last.id.clone());
-    let items: Vec<Value> = page.iter().map(to_json).collect();
-    Ok(Reply::done(&json!({ "items": items, "next": next })))
+    Ok(Reply::done(&Page { items: page.iter().map(Shown::of).collect(), next }))
 }
 
 pub(super) async fn show<H: House>(house: &H, ask: &Ask) -> Answered {
@@ -219,25 +219,48 @@ pub(super) async fn find<H: House>(house: &H, id: &str) -> Result<AgentRow, Prob
 }
 
 fn shown(status: StatusCode, agent: &AgentRow) -> Reply {
-    let reply = Reply::json(status, &to_json(agent));
+    let reply = Reply::json(status, &Shown::of(agent));
     match HeaderValue::from_str(&format!("\"{}\"", agent.version)) {
         Ok(tag) => reply.header(header::ETAG, tag),
         Err(_) => reply,
     }
 }
 
-fn to_json(agent: &AgentRow) -> Value {
-    json!({
-        "id": agent.id,
-        "name": agent.name,
-        "description": agent.description,
-        "system_prompt": agent.system_prompt,
-        "model": agent.model,
-        "capabilities": agent.capabilities,
-        "status": agent.status.word(),
-        "created_at": agent.created_at,
-        "updated_at": agent.updated_at,
-    })
+/// An agent as it is told; written as it stands, since it is asked for more often than anything else.
+#[derive(Serialize)]
+struct Shown<'a> {
+    capabilities: &'a [String],
+    created_at: i64,
+    description: Option<&'a str>,
+    id: &'a str,
+    model: Option<&'a str>,
+    name: &'a str,
+    status: &'static str,
+    system_prompt: &'a str,
+    updated_at: i64,
+}
+
+impl<'a> Shown<'a> {
+    fn of(agent: &'a AgentRow) -> Self {
+        Self {
+            capabilities: &agent.capabilities,
+            created_at: agent.created_at,
+            description: agent.description.as_deref(),
+            id: &agent.id,
+            model: agent.model.as_deref(),
+            name: &agent.name,
+            status: agent.status.word(),
+            system_prompt: &agent.system_prompt,
+            updated_at: agent.updated_at,
+        }
+    }
+}
+
+/// A page of agents.
+#[derive(Serialize)]
+struct Page<'a> {
+    items: Vec<Shown<'a>>,
+    next: Option<String>,
 }
 
 fn failed(error: &AgentsError) -> Problem {
