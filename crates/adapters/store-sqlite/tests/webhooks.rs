@@ -4,7 +4,10 @@ use abide_core::definition::{SecretSource, WebhookEvent, WebhookName, WebhookSet
 use abide_core::event::{RunId, Timestamp};
 use abide_core::source::{Span, Spanned};
 use abide_core::value::Secret;
-use abide_engine::port::{Clock, Courier, CourierError, Later, Letter, Outbox as _, Receipt};
+use abide_engine::port::{
+    Attempted, Clock, Courier, CourierError, Delivery, Later, Letter, NewDelivery, Outbox, OutboxError,
+    PostedDeliveries, Receipt, Undelivered,
+};
 use abide_engine::webhooks::{Fate, Grounds, Notice, SigningKey, TRIED_FOR, Told, Webhooks};
 use abide_store_sqlite::SqliteRegistry;
 use serde_json::json;
@@ -30,6 +33,48 @@ impl Clock for TestClock {
 
     fn new_run(&self) -> RunId {
         RunId::parse("r").unwrap()
+    }
+}
+
+/// The outbox, held so that the time of a test stands still while its own thread works on something.
+struct HeldOutbox(SqliteRegistry);
+
+fn held<T: Send + 'static>(working: Later<Result<T, OutboxError>>) -> Later<Result<T, OutboxError>> {
+    let runtime = tokio::runtime::Handle::current();
+    let done = tokio::task::spawn_blocking(move || runtime.block_on(working));
+    Box::pin(async move { done.await.unwrap() })
+}
+
+impl Outbox for HeldOutbox {
+    fn post(&self, deliveries: Vec<NewDelivery>) -> Later<Result<PostedDeliveries, OutboxError>> {
+        held(self.0.post(deliveries))
+    }
+
+    fn take(
+        &self,
+        webhook: &str,
+        now: i64,
+        until: i64,
+        most: usize,
+    ) -> Later<Result<Vec<Delivery>, OutboxError>> {
+        held(self.0.take(webhook, now, until, most))
+    }
+
+    fn settle(
+        &self,
+        delivery: &Delivery,
+        now: i64,
+        attempted: Attempted,
+    ) -> Later<Result<bool, OutboxError>> {
+        held(self.0.settle(delivery, now, attempted))
+    }
+
+    fn due(&self, webhook: &str) -> Later<Result<Option<i64>, OutboxError>> {
+        held(self.0.due(webhook))
+    }
+
+    fn undelivered(&self) -> Later<Result<Vec<Undelivered>, OutboxError>> {
+        held(self.0.undelivered())
     }
 }
 
@@ -74,7 +119,7 @@ impl Stage {
         let secret = Arc::new(Mutex::new(Ok(Secret::new(SECRET))));
         let (hearing, reading) = (Arc::clone(&told), Arc::clone(&secret));
         let grounds = Grounds {
-            outbox: Arc::new(registry.clone()),
+            outbox: Arc::new(HeldOutbox(registry.clone())),
             courier: Arc::clone(&courier) as _,
             clock: Arc::new(TestClock(begun)),
             secret_of: Arc::new(move |_| Box::pin(std::future::ready(reading.lock().unwrap().clone()))),
