@@ -433,6 +433,8 @@ export interface SessionDetail {
     by: string;
     /** Milliseconds since 1970 */
     created_at: number;
+    /** How many events it has: a stream after so many tells what happens from now on */
+    events: number;
     id: string;
     /** How many messages are not over */
     open: number;

@@ -30,8 +30,17 @@ pub trait Host: Send + Sync + 'static {
     fn told(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<String, String>>;
 }
 
-/// Who is told what a model says while it says it: the session, how many events its log has, and what was heard.
-pub type Listening = Arc<dyn Fn(&str, u64, &Heard) + Send + Sync>;
+/// Who is told what a model says while it says it: the session, where it stands, and what was heard.
+pub type Listening = Arc<dyn Fn(&str, Standing, &Heard) + Send + Sync>;
+
+/// Where a session stands when something is heard of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// How many events its log has.
+    pub events: u64,
+    /// How many characters of the answer that is being given were heard before.
+    pub said: u64,
+}
 
 /// How a session is driven on when somebody else has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

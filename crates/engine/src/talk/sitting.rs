@@ -1,14 +1,13 @@
 //! One session, driven: message after message, for as long as this process has its lease.
 
-use super::{Leaving, TalkError, Talks};
+use super::{Leaving, Standing, TalkError, Talks};
 use crate::port::{
     Clock, Later, Lease, MessageEnd, MessageRow, SessionId, SessionRow, Stopper, Store, StoreError,
 };
 use crate::turn::{Agent, Heard, Seat, SessionLog, TurnError, Watch};
 use abide_core::model::Part;
 use abide_core::turn::{SessionCreated, TurnEnd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -229,16 +228,13 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
         }
     }
 
-    /// Returns what tells whoever listens what happens, and how long the log is by then.
+    /// Returns what tells whoever listens what happens, and where the session stands by then.
     fn watch(&self, seq: u64) -> Watch {
         let (listening, session) = (Arc::clone(&self.talks.listening), self.id.to_owned());
-        let seq = AtomicU64::new(seq);
+        let standing = Mutex::new(Standing { events: seq, said: 0 });
         Arc::new(move |heard| {
-            let seq = match &heard {
-                Heard::Happened(_) => seq.fetch_add(1, Ordering::SeqCst) + 1,
-                _ => seq.load(Ordering::SeqCst),
-            };
-            listening(&session, seq, &heard);
+            let stands = heard_at(&mut standing.lock().unwrap_or_else(PoisonError::into_inner), &heard);
+            listening(&session, stands, &heard);
             Box::pin(std::future::ready(()))
         })
     }
@@ -265,6 +261,20 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
     }
 }
 
+/// Returns where a session stands when something is heard, and keeps where it stands then.
+fn heard_at(standing: &mut Standing, heard: &Heard) -> Standing {
+    match heard {
+        Heard::Happened(_) => *standing = Standing { events: standing.events + 1, said: 0 },
+        Heard::Again { .. } => standing.said = 0,
+        Heard::Text(_) | Heard::Thought(_) | Heard::Calling(_) => {}
+    }
+    let stands = *standing;
+    if let Heard::Text(text) = heard {
+        standing.said += text.chars().count() as u64;
+    }
+    stands
+}
+
 /// Waits until everything is to be left where it is.
 async fn at_once(leaving: &mut watch::Receiver<Leaving>) {
     if leaving.wait_for(|leaving| *leaving == Leaving::Now).await.is_err() {
@@ -283,4 +293,27 @@ fn told_before<S: Store>(log: Option<&SessionLog<S>>, message: &MessageRow) -> O
 /// Returns whether somebody wants the turn of a message to end.
 fn is_to_end(message: &MessageRow, open: &[MessageRow]) -> bool {
     message.cancelled_by.is_some() || open.iter().any(|other| other.interrupts(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_core::turn::TurnEvent;
+
+    #[test]
+    fn a_piece_says_how_much_of_its_answer_was_said_before() {
+        let mut standing = Standing { events: 2, said: 0 };
+        let mut at = |heard| {
+            let stands = heard_at(&mut standing, &heard);
+            (stands.events, stands.said)
+        };
+        assert_eq!(at(Heard::Happened(TurnEvent::Asked)), (3, 0));
+        assert_eq!(at(Heard::Text("über ".to_owned())), (3, 0));
+        assert_eq!(at(Heard::Thought("hm".to_owned())), (3, 5));
+        assert_eq!(at(Heard::Text("all".to_owned())), (3, 5));
+        assert_eq!(at(Heard::Again { because: String::new(), wait: 0 }), (3, 0));
+        assert_eq!(at(Heard::Text("a".to_owned())), (3, 0));
+        assert_eq!(at(Heard::Text("b".to_owned())), (3, 1));
+        assert_eq!(at(Heard::Happened(TurnEvent::Asked)), (4, 0));
+    }
 }

@@ -1,7 +1,8 @@
 //! Who hears what models say while they say it, in this process.
 //!
 //! What is said piece by piece is stored nowhere: the answer is, as a whole, when there is one. Each piece carries how many events
-//! the log of its session had, so that whoever is told both never hears a piece after the answer that it belongs to.
+//! the log of its session had, so that whoever is told both never hears a piece after the answer that it belongs to, and how much of
+//! the answer was said before, so that they know when they missed some.
 
 use abide_engine::talk::Listening;
 use abide_engine::turn::Heard;
@@ -19,6 +20,8 @@ const MANY: usize = 1_024;
 pub(crate) struct Piece {
     /// How many events the log had.
     pub(crate) after: u64,
+    /// How many characters of the answer were said before.
+    pub(crate) at: u64,
     /// The piece; without one, what was heard of this answer does not count, and it is said again.
     pub(crate) text: Option<String>,
 }
@@ -35,7 +38,7 @@ impl Hub {
     /// Returns what is told by whoever drives sessions.
     pub fn listening(self: &Arc<Self>) -> Listening {
         let hub = Arc::clone(self);
-        Arc::new(move |session, after, heard| {
+        Arc::new(move |session, stands, heard| {
             let text = match heard {
                 Heard::Text(text) => Some(text),
                 Heard::Again { .. } => None,
@@ -43,7 +46,7 @@ impl Hub {
             };
             if let Some(sender) = hub.lock().get(session) {
                 // Nobody may be left.
-                let _ = sender.send(Piece { after, text: text.cloned() });
+                let _ = sender.send(Piece { after: stands.events, at: stands.said, text: text.cloned() });
             }
         })
     }

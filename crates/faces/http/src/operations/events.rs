@@ -199,7 +199,8 @@ impl Told<'_> {
         }
         let text = match &piece.text {
             Some(text) => {
-                format!("event: delta\ndata: {}\n\n", json!({ "after": piece.after, "text": text }))
+                let data = json!({ "after": piece.after, "at": piece.at, "text": text });
+                format!("event: delta\ndata: {data}\n\n")
             }
             None => format!("event: again\ndata: {}\n\n", json!({ "after": piece.after })),
         };

@@ -99,18 +99,26 @@ pub(super) async fn find<H: House>(house: &H, ask: &Ask) -> Result<SessionRow, P
 
 /// Returns the message whose turn is under way in a session.
 pub(super) async fn under_way<H: House>(house: &H, session: &str) -> Result<Option<String>, Problem> {
+    Ok(stands(house, session).await?.0)
+}
+
+/// Returns the message whose turn is under way in a session, and how many events it has.
+async fn stands<H: House>(house: &H, session: &str) -> Result<(Option<String>, u64), Problem> {
     let head = house.talks().store().head(session).await.map_err(|error| refusals::store(&error))?;
-    Ok(head.and_then(|head| view::head(&head)["turn"].as_str().map(str::to_owned)))
+    // A session in which nothing was said has no log.
+    let Some(head) = head else { return Ok((None, 0)) };
+    Ok((view::head(&head)["turn"].as_str().map(str::to_owned), head.seq))
 }
 
 pub(super) async fn show<H: House>(house: &H, ask: &Ask) -> Answered {
     let session = find(house, ask).await?;
     let open = house.messages().open(&session.id).await.map_err(|error| refusals::messages(&error))?;
-    let turn = under_way(house, &session.id).await?;
+    let (turn, events) = stands(house, &session.id).await?;
     let mut shown = to_json(&session);
     shown["status"] = Value::from(if open.is_empty() { "idle" } else { "active" });
     shown["turn"] = json!(turn);
     shown["open"] = Value::from(open.len());
+    shown["events"] = Value::from(events);
     Ok(Reply::done(&shown))
 }
 

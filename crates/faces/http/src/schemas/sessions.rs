@@ -63,6 +63,10 @@ pub(super) fn sessions() -> Vec<(&'static str, Value)> {
                     json!({ "type": ["string", "null"], "description": "The message whose turn is under way" }),
                 ),
                 ("open", json!({ "type": "integer", "description": "How many messages are not over" })),
+                (
+                    "events",
+                    json!({ "type": "integer", "description": "How many events it has: a stream after so many tells what happens from now on" }),
+                ),
             ]),
         ),
         ("NewAgentSession", object(&[("title?", title.clone())])),

@@ -63,6 +63,7 @@ async fn a_session_is_made_listed_called_something_and_removed() {
         async |request: &str, body: Option<Value>| served.client.ask(request, None, body.as_ref()).await;
     let shown = fits(&ask(&format!("GET /v1/sessions/{one}"), None).await, "SessionDetail");
     assert_eq!((&shown["status"], &shown["turn"], &shown["open"]), (&json!("idle"), &json!(null), &json!(0)));
+    assert_eq!(shown["events"], 0);
     let agent = shown["agent"].as_str().unwrap().to_owned();
     let flat = ask("POST /v1/sessions", Some(json!({ "agent": agent }))).await;
     let flat = fits(&flat, "Session")["id"].as_str().unwrap().to_owned();

@@ -135,14 +135,19 @@ async fn a_session_is_told_word_by_word_and_gone_on_with_without_a_gap_or_a_doub
     let answered = rest.find("event: model.answered").unwrap();
     assert!(rest.rfind("event: delta").is_none_or(|delta| delta < answered), "{rest}");
     // Whoever hears all of it hears the words of the answer, in their order.
-    assert_eq!(served.client.ask(&at, None, Some(&json!({ "text": "slow six seven" }))).await.status, 202);
+    assert_eq!(served.client.ask(&at, None, Some(&json!({ "text": "slow six sevén" }))).await.status, 202);
     let rest = read_until(&mut stream, "turn.ended").await;
-    let said: String = rest
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line.strip_prefix("data: ")?).ok())
-        .filter_map(|data| data.get("text")?.as_str().map(str::to_owned))
-        .collect();
-    assert_eq!(said, "you said slow six seven");
+    let mut said = String::new();
+    for data in rest.lines().filter_map(|line| line.strip_prefix("data: ")) {
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        if let Some(text) = data["text"].as_str() {
+            assert_eq!(data["at"].as_u64(), Some(said.chars().count() as u64), "{rest}");
+            said.push_str(text);
+        }
+    }
+    assert_eq!(said, "you said slow six sevén");
+    let shown = served.client.ask(&format!("GET /v1/sessions/{session}"), None, None).await.json();
+    assert_eq!(shown["events"].as_u64(), ids(&rest).last().copied());
     drop(stream);
     let none = served.client.ask(&format!("GET {path}?after=x"), None, None).await;
     assert_eq!(none.problem(), "400 bad_parameter");
