@@ -1,6 +1,6 @@
 import { type Runs, type WaitOptions } from "./runs.js";
 import type { Abilities as Listing, Ability, Graph, Plan, Problems, Run, RunHead } from "./schema.js";
-import type { CallOptions, Wire } from "./wire.js";
+import { type CallOptions, type Wire } from "./wire.js";
 /** An ability in the list. */
 export type AbilityEntry = Listing["abilities"][number];
 /** What to execute. */

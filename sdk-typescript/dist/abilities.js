@@ -1,3 +1,4 @@
+import { once } from "./wire.js";
 /** Abilities. */
 export class Abilities {
     #wire;
@@ -49,8 +50,4 @@ export class Abilities {
 }
 function named(run) {
     return { ...run, executionId: run.run };
-}
-/** Returns a name that nobody has given yet; `randomUUID` is missing on pages without TLS. */
-function once() {
-    return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

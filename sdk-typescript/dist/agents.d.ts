@@ -1,5 +1,5 @@
 import { Pages } from "./pages.js";
-import type { Agent, AgentChange, Capabilities as Listing, CapabilityDetail, NewAgent, Operations } from "./schema.js";
+import type { Agent, AgentChange, Capabilities as Listing, CapabilityDetail, NewAgent, NewAgentSession, Operations, Session } from "./schema.js";
 import type { CallOptions, Wire } from "./wire.js";
 /** Capabilities. */
 export declare class Capabilities {
@@ -36,4 +36,14 @@ export declare class Agents {
     update(agent: string, change: AgentChange, options?: ChangeOptions): Promise<SeenAgent>;
     /** Archives an agent: it stays in the list, and is not changed any more. */
     archive(agent: string, options?: ChangeOptions): Promise<SeenAgent>;
+    /** Shows an agent as Markdown: what it is in front, and its system prompt. */
+    export(agent: string, options?: CallOptions): Promise<string>;
+    /** Makes an agent from Markdown, as `export` writes it; what cannot be kept is refused. It is sent once: when no answer comes, look at the list. */
+    import(document: string, options?: CallOptions): Promise<SeenAgent>;
+    /** Lists the sessions of an agent in the order of creation. */
+    sessions(agent: string, page?: {
+        limit?: number;
+    }, options?: CallOptions): Pages<Session>;
+    /** Makes a session of an agent. It is sent once: when no answer comes, look at the list. */
+    createSession(agent: string, session?: NewAgentSession, options?: CallOptions): Promise<Session>;
 }

@@ -46,6 +46,25 @@ export class Agents {
         const sent = { path: { agent }, body: {}, headers: match(options) };
         return seen(await this.#wire.call("POST /v1/agents/{agent}/archive", sent, options));
     }
+    /** Shows an agent as Markdown: what it is in front, and its system prompt. */
+    async export(agent, options) {
+        return (await this.#wire.text("GET /v1/agents/{agent}/export", { path: { agent } }, options)).value;
+    }
+    /** Makes an agent from Markdown, as `export` writes it; what cannot be kept is refused. It is sent once: when no answer comes, look at the list. */
+    async import(document, options) {
+        return seen(await this.#wire.call("POST /v1/agents/import", { body: document }, options));
+    }
+    /** Lists the sessions of an agent in the order of creation. */
+    sessions(agent, page = {}, options) {
+        return new Pages(async (after) => {
+            const query = after === undefined ? page : { ...page, after };
+            return (await this.#wire.call("GET /v1/agents/{agent}/sessions", { path: { agent }, query }, options)).value;
+        });
+    }
+    /** Makes a session of an agent. It is sent once: when no answer comes, look at the list. */
+    async createSession(agent, session = {}, options) {
+        return (await this.#wire.call("POST /v1/agents/{agent}/sessions", { path: { agent }, body: session }, options)).value;
+    }
 }
 function match(options) {
     return options.etag === undefined ? {} : { "if-match": options.etag };

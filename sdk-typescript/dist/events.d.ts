@@ -11,6 +11,11 @@ export interface StreamOptions {
     /** How long the beginning of an answer may take, in milliseconds. */
     timeout?: number;
 }
+/** The same, for whoever has to know when somebody listens. */
+export interface FollowOptions extends StreamOptions {
+    /** Called each time when a connection is open: from then on, nothing is missed. */
+    opened?: () => void;
+}
 /** A message of a stream. */
 export interface Message {
     id: string | undefined;
@@ -30,4 +35,4 @@ export type Streamed = {
  * Yields the messages of a stream until the server says that all is told. A connection that breaks off is opened again after the last
  * message that had an id, and no such message is given twice.
  */
-export declare function follow<K extends Streamed>(wire: Wire, operation: K, sent: Sent<K>, options: StreamOptions): AsyncGenerator<Message, void, undefined>;
+export declare function follow<K extends Streamed>(wire: Wire, operation: K, sent: Sent<K>, options: FollowOptions): AsyncGenerator<Message, void, undefined>;

@@ -63,6 +63,7 @@ export async function* follow(wire, operation, sent, options) {
                 await answer.close();
                 return;
             }
+            options.opened?.();
             const parser = new Parser();
             for await (const text of answer.text(QUIET)) {
                 for (const message of parser.push(text)) {

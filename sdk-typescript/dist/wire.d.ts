@@ -49,6 +49,10 @@ export declare class Wire {
     constructor(options: Options);
     /** Sends a request and reads its answer, again if that may be and could help. */
     call<K extends keyof Operations>(operation: K, sent: Sent<K>, options?: CallOptions): Promise<Answer<Operations[K]["answer"]>>;
+    /** The same for an answer that is a text. */
+    text<K extends keyof Operations>(operation: K, sent: Sent<K>, options?: CallOptions): Promise<Answer<string>>;
+    /** The same for an answer of any kind. */
+    bytes<K extends keyof Operations>(operation: K, sent: Sent<K>, options?: CallOptions): Promise<Answer<Uint8Array>>;
     /** Sends a request whose answer is read as it comes; only its beginning has to come in time. */
     open<K extends keyof Operations>(operation: K, sent: Sent<K>, options?: CallOptions): Promise<Stream>;
 }
@@ -71,6 +75,8 @@ export declare class Limit {
     within(timeout: number): void;
     /** Gives it all the time that there is. */
     endless(): void;
+    /** Ends what is still under way. */
+    stop(): void;
     end(): void;
     /**
      * Waits for something, and no longer than the call may take. A `fetch` that was given the signal ends by it, too, but not everywhere: Node
@@ -79,9 +85,11 @@ export declare class Limit {
     race<T>(promise: Promise<T>): Promise<T>;
     /** Returns why the call is over, if it is. */
     reason(): unknown;
-    /** Waits; when the time is over, what is thrown is why there was something to wait for. */
-    wait(pause: number, because: unknown): Promise<void>;
+    /** Waits; when the time is over, what is thrown is why there was something to wait for, if that is said. */
+    wait(pause: number, because?: unknown): Promise<void>;
 }
 /** Returns how long to wait before an error is tried away, or nothing if that could do harm or no good. */
 export declare function pause(error: unknown, again: boolean, tries: number): number | undefined;
+/** Returns a name that nobody has given yet; `randomUUID` is missing on pages without TLS. */
+export declare function once(): string;
 export {};

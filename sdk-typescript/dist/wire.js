@@ -30,13 +30,22 @@ export class Wire {
     }
     /** Sends a request and reads its answer, again if that may be and could help. */
     async call(operation, sent, options = {}) {
+        const answer = await this.text(operation, sent, options);
+        return { value: read(answer.value), headers: answer.headers };
+    }
+    /** The same for an answer that is a text. */
+    async text(operation, sent, options = {}) {
+        const answer = await this.bytes(operation, sent, options);
+        return { value: new TextDecoder().decode(answer.value), headers: answer.headers };
+    }
+    /** The same for an answer of any kind. */
+    async bytes(operation, sent, options = {}) {
         const limit = new Limit(options.signal, options.timeout ?? this.#timeout);
         try {
             for (let tries = 0;; tries++) {
                 try {
                     const response = await this.#send(operation, sent, limit);
-                    const text = await whole(response, limit);
-                    return { value: read(text), headers: response.headers };
+                    return { value: await whole(response, limit), headers: response.headers };
                 }
                 catch (error) {
                     const wait = tries < this.#retries ? pause(error, mayAgain(operation, sent), tries) : undefined;
@@ -70,10 +79,8 @@ export class Wire {
         if (key !== undefined)
             headers["authorization"] = `Bearer ${key.trim()}`;
         const init = { method: method(operation), headers, signal: limit.signal, redirect: "error", cache: "no-store" };
-        if (sent.body !== undefined) {
-            headers["content-type"] = "application/json";
-            init.body = JSON.stringify(sent.body);
-        }
+        if (sent.body !== undefined)
+            [headers["content-type"], init.body] = written(sent.body);
         let response;
         try {
             response = await limit.race(this.#fetch(at, init));
@@ -157,6 +164,11 @@ export class Limit {
     endless() {
         clearTimeout(this.#timer);
     }
+    /** Ends what is still under way. */
+    stop() {
+        this.end();
+        this.#abort.abort();
+    }
     end() {
         clearTimeout(this.#timer);
         this.#given?.removeEventListener("abort", this.#onAbort);
@@ -178,7 +190,7 @@ export class Limit {
     reason() {
         return this.#abort.signal.aborted ? this.#abort.signal.reason : undefined;
     }
-    /** Waits; when the time is over, what is thrown is why there was something to wait for. */
+    /** Waits; when the time is over, what is thrown is why there was something to wait for, if that is said. */
     async wait(pause, because) {
         await new Promise((resolve) => {
             const done = () => {
@@ -193,7 +205,7 @@ export class Limit {
         });
         const reason = this.reason();
         if (reason !== undefined)
-            throw reason instanceof AbideTimeoutError ? because : reason;
+            throw reason instanceof AbideTimeoutError ? (because ?? reason) : reason;
     }
 }
 function method(operation) {
@@ -234,7 +246,7 @@ function address(operation, path, query) {
 }
 async function refusal(response, limit) {
     const kind = response.headers.get("content-type") ?? "";
-    const text = await whole(response, limit);
+    const text = new TextDecoder().decode(await whole(response, limit));
     if (!kind.startsWith("application/problem+json")) {
         return other(response.status, `what answered is not abide: status ${response.status}`);
     }
@@ -248,21 +260,38 @@ async function refusal(response, limit) {
 function other(status, text) {
     return status >= 502 && status <= 504 ? new AbideConnectionError(text) : new AbideError(text);
 }
+/** Returns what kind of body it is, and the body: bytes are a file, a text is Markdown, everything else is JSON. */
+function written(body) {
+    if (body instanceof Uint8Array)
+        return ["application/octet-stream", body];
+    if (typeof body === "string")
+        return ["text/markdown", body];
+    return ["application/json", JSON.stringify(body)];
+}
 async function whole(response, limit) {
     const reader = response.body?.getReader();
-    const decoder = new TextDecoder();
-    let [text, size] = ["", 0];
+    const parts = [];
+    let size = 0;
     for (;;) {
         const part = await (reader && next(reader, limit));
         if (part === undefined || part.done)
-            return text + decoder.decode();
+            return joined(parts, size);
         size += part.value.byteLength;
         if (size > LONGEST) {
             await reader?.cancel().catch(() => { });
             throw new AbideError(`the answer is longer than ${LONGEST} bytes`);
         }
-        text += decoder.decode(part.value, { stream: true });
+        parts.push(part.value);
     }
+}
+function joined(parts, size) {
+    const all = new Uint8Array(size);
+    let at = 0;
+    for (const part of parts) {
+        all.set(part, at);
+        at += part.byteLength;
+    }
+    return all;
 }
 /** Reads the next part of an answer, in time. */
 async function next(reader, limit) {
@@ -282,6 +311,10 @@ function read(text) {
     catch {
         throw new AbideError("what answered is not abide: the answer is no JSON");
     }
+}
+/** Returns a name that nobody has given yet; `randomUUID` is missing on pages without TLS. */
+export function once() {
+    return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 function told(error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -1,7 +1,7 @@
 // Abilities: found, checked, planned and executed.
 import { type Runs, type WaitOptions } from "./runs.js";
 import type { Abilities as Listing, Ability, Graph, NewPlan, NewRun, Plan, Problems, Run, RunHead } from "./schema.js";
-import type { CallOptions, Wire } from "./wire.js";
+import { type CallOptions, type Wire, once } from "./wire.js";
 
 /** An ability in the list. */
 export type AbilityEntry = Listing["abilities"][number];
@@ -86,9 +86,4 @@ export class Abilities {
 
 function named<T extends { run: string }>(run: T): Execution<T> {
   return { ...run, executionId: run.run };
-}
-
-/** Returns a name that nobody has given yet; `randomUUID` is missing on pages without TLS. */
-function once(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

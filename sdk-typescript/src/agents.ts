@@ -1,6 +1,15 @@
 // Agents and the capabilities that they can be given.
 import { Pages } from "./pages.js";
-import type { Agent, AgentChange, Capabilities as Listing, CapabilityDetail, NewAgent, Operations } from "./schema.js";
+import type {
+  Agent,
+  AgentChange,
+  Capabilities as Listing,
+  CapabilityDetail,
+  NewAgent,
+  NewAgentSession,
+  Operations,
+  Session,
+} from "./schema.js";
 import type { Answer, CallOptions, Wire } from "./wire.js";
 
 /** Capabilities. */
@@ -73,6 +82,29 @@ export class Agents {
   async archive(agent: string, options: ChangeOptions = {}): Promise<SeenAgent> {
     const sent = { path: { agent }, body: {}, headers: match(options) };
     return seen(await this.#wire.call("POST /v1/agents/{agent}/archive", sent, options));
+  }
+
+  /** Shows an agent as Markdown: what it is in front, and its system prompt. */
+  async export(agent: string, options?: CallOptions): Promise<string> {
+    return (await this.#wire.text("GET /v1/agents/{agent}/export", { path: { agent } }, options)).value;
+  }
+
+  /** Makes an agent from Markdown, as `export` writes it; what cannot be kept is refused. It is sent once: when no answer comes, look at the list. */
+  async import(document: string, options?: CallOptions): Promise<SeenAgent> {
+    return seen(await this.#wire.call("POST /v1/agents/import", { body: document }, options));
+  }
+
+  /** Lists the sessions of an agent in the order of creation. */
+  sessions(agent: string, page: { limit?: number } = {}, options?: CallOptions): Pages<Session> {
+    return new Pages(async (after) => {
+      const query = after === undefined ? page : { ...page, after };
+      return (await this.#wire.call("GET /v1/agents/{agent}/sessions", { path: { agent }, query }, options)).value;
+    });
+  }
+
+  /** Makes a session of an agent. It is sent once: when no answer comes, look at the list. */
+  async createSession(agent: string, session: NewAgentSession = {}, options?: CallOptions): Promise<Session> {
+    return (await this.#wire.call("POST /v1/agents/{agent}/sessions", { path: { agent }, body: session }, options)).value;
   }
 }
 

@@ -22,6 +22,12 @@ export interface StreamOptions {
   timeout?: number;
 }
 
+/** The same, for whoever has to know when somebody listens. */
+export interface FollowOptions extends StreamOptions {
+  /** Called each time when a connection is open: from then on, nothing is missed. */
+  opened?: () => void;
+}
+
 /** A message of a stream. */
 export interface Message {
   id: string | undefined;
@@ -77,7 +83,7 @@ export async function* follow<K extends Streamed>(
   wire: Wire,
   operation: K,
   sent: Sent<K>,
-  options: StreamOptions,
+  options: FollowOptions,
 ): AsyncGenerator<Message, void, undefined> {
   let last = options.after;
   for (let tries = 0; ; tries++) {
@@ -90,6 +96,7 @@ export async function* follow<K extends Streamed>(
         await answer.close();
         return;
       }
+      options.opened?.();
       const parser = new Parser();
       for await (const text of answer.text(QUIET)) {
         for (const message of parser.push(text)) {

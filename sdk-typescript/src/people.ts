@@ -1,6 +1,6 @@
-// What humans decide: approvals, and the keys that say who they are.
+// What humans decide: approvals, the keys that say who they are, and what was changed by whom.
 import { Pages } from "./pages.js";
-import type { Answered, Approval, Key, MadeKey, NewAnswer, NewKey } from "./schema.js";
+import type { Answered, Approval, Change, Key, MadeKey, NewAnswer, NewKey } from "./schema.js";
 import type { CallOptions, Wire } from "./wire.js";
 
 /** What humans are asked. */
@@ -11,7 +11,7 @@ export class Approvals {
     this.#wire = wire;
   }
 
-  /** Lists what humans are asked, over all runs. */
+  /** Lists what humans are asked: by runs, and about the calls of agents that talk in sessions (of the kind `tool`). */
   list(page: { limit?: number } = {}, options?: CallOptions): Pages<Approval> {
     return new Pages(async (after) => {
       const query = after === undefined ? page : { ...page, after };
@@ -19,9 +19,9 @@ export class Approvals {
     });
   }
 
-  /** Answers in the name of the key. It is sent once: when no answer comes, look at the run. */
-  async answer(run: string, answer: NewAnswer, options?: CallOptions): Promise<Answered> {
-    return (await this.#wire.call("POST /v1/approvals/{run}", { path: { run }, body: answer }, options)).value;
+  /** Answers what has that `id`, in the name of the key. It is sent once: when no answer comes, look at the run or the session. */
+  async answer(id: string, answer: NewAnswer, options?: CallOptions): Promise<Answered> {
+    return (await this.#wire.call("POST /v1/approvals/{run}", { path: { run: id }, body: answer }, options)).value;
   }
 }
 
@@ -49,5 +49,22 @@ export class Keys {
   /** Revokes a key: from then on it opens nothing. */
   async revoke(id: string, options?: CallOptions): Promise<Key> {
     return (await this.#wire.call("DELETE /v1/keys/{key}", { path: { key: id }, again: true }, options)).value;
+  }
+}
+
+/** What was changed over the API and by `abide key`, each row chained to the one before it; it needs the scope `admin`. */
+export class Audit {
+  readonly #wire: Wire;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  /** Lists changes, the oldest first; `after` is the position of the last one that is known. */
+  list(from: { after?: number; limit?: number } = {}, options?: CallOptions): Pages<Change> {
+    return new Pages(async (after) => {
+      const query = after === undefined ? from : { ...from, after: Number(after) };
+      return (await this.#wire.call("GET /v1/audit", { query }, options)).value;
+    });
   }
 }

@@ -76,13 +76,24 @@ export class Wire {
     sent: Sent<K>,
     options: CallOptions = {},
   ): Promise<Answer<Operations[K]["answer"]>> {
+    const answer = await this.text(operation, sent, options);
+    return { value: read(answer.value) as Operations[K]["answer"], headers: answer.headers };
+  }
+
+  /** The same for an answer that is a text. */
+  async text<K extends keyof Operations>(operation: K, sent: Sent<K>, options: CallOptions = {}): Promise<Answer<string>> {
+    const answer = await this.bytes(operation, sent, options);
+    return { value: new TextDecoder().decode(answer.value), headers: answer.headers };
+  }
+
+  /** The same for an answer of any kind. */
+  async bytes<K extends keyof Operations>(operation: K, sent: Sent<K>, options: CallOptions = {}): Promise<Answer<Uint8Array>> {
     const limit = new Limit(options.signal, options.timeout ?? this.#timeout);
     try {
       for (let tries = 0; ; tries++) {
         try {
           const response = await this.#send(operation, sent, limit);
-          const text = await whole(response, limit);
-          return { value: read(text) as Operations[K]["answer"], headers: response.headers };
+          return { value: await whole(response, limit), headers: response.headers };
         } catch (error) {
           const wait = tries < this.#retries ? pause(error, mayAgain(operation, sent), tries) : undefined;
           if (wait === undefined) throw error;
@@ -113,10 +124,7 @@ export class Wire {
     const key = typeof this.#key === "function" ? await limit.race(Promise.resolve(this.#key())) : this.#key;
     if (key !== undefined) headers["authorization"] = `Bearer ${key.trim()}`;
     const init: RequestInit = { method: method(operation), headers, signal: limit.signal, redirect: "error", cache: "no-store" };
-    if (sent.body !== undefined) {
-      headers["content-type"] = "application/json";
-      init.body = JSON.stringify(sent.body);
-    }
+    if (sent.body !== undefined) [headers["content-type"], init.body] = written(sent.body);
     let response: Response;
     try {
       response = await limit.race(this.#fetch(at, init));
@@ -200,6 +208,12 @@ export class Limit {
     clearTimeout(this.#timer);
   }
 
+  /** Ends what is still under way. */
+  stop(): void {
+    this.end();
+    this.#abort.abort();
+  }
+
   end(): void {
     clearTimeout(this.#timer);
     this.#given?.removeEventListener("abort", this.#onAbort);
@@ -223,8 +237,8 @@ export class Limit {
     return this.#abort.signal.aborted ? this.#abort.signal.reason : undefined;
   }
 
-  /** Waits; when the time is over, what is thrown is why there was something to wait for. */
-  async wait(pause: number, because: unknown): Promise<void> {
+  /** Waits; when the time is over, what is thrown is why there was something to wait for, if that is said. */
+  async wait(pause: number, because?: unknown): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
@@ -236,7 +250,7 @@ export class Limit {
       if (this.signal.aborted) done();
     });
     const reason = this.reason();
-    if (reason !== undefined) throw reason instanceof AbideTimeoutError ? because : reason;
+    if (reason !== undefined) throw reason instanceof AbideTimeoutError ? (because ?? reason) : reason;
   }
 }
 
@@ -279,7 +293,7 @@ function address(operation: string, path: object | undefined, query: object | un
 
 async function refusal(response: Response, limit: Limit): Promise<AbideError> {
   const kind = response.headers.get("content-type") ?? "";
-  const text = await whole(response, limit);
+  const text = new TextDecoder().decode(await whole(response, limit));
   if (!kind.startsWith("application/problem+json")) {
     return other(response.status, `what answered is not abide: status ${response.status}`);
   }
@@ -294,20 +308,37 @@ function other(status: number, text: string): AbideError {
   return status >= 502 && status <= 504 ? new AbideConnectionError(text) : new AbideError(text);
 }
 
-async function whole(response: Response, limit: Limit): Promise<string> {
+/** Returns what kind of body it is, and the body: bytes are a file, a text is Markdown, everything else is JSON. */
+function written(body: unknown): [string, NonNullable<RequestInit["body"]>] {
+  if (body instanceof Uint8Array) return ["application/octet-stream", body as Uint8Array<ArrayBuffer>];
+  if (typeof body === "string") return ["text/markdown", body];
+  return ["application/json", JSON.stringify(body)];
+}
+
+async function whole(response: Response, limit: Limit): Promise<Uint8Array> {
   const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
+  const parts: Uint8Array[] = [];
+  let size = 0;
   for (;;) {
     const part = await (reader && next(reader, limit));
-    if (part === undefined || part.done) return text + decoder.decode();
+    if (part === undefined || part.done) return joined(parts, size);
     size += part.value.byteLength;
     if (size > LONGEST) {
       await reader?.cancel().catch(() => {});
       throw new AbideError(`the answer is longer than ${LONGEST} bytes`);
     }
-    text += decoder.decode(part.value, { stream: true });
+    parts.push(part.value);
   }
+}
+
+function joined(parts: Uint8Array[], size: number): Uint8Array {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
 }
 
 /** Reads the next part of an answer, in time. */
@@ -327,6 +358,11 @@ function read(text: string): unknown {
   } catch {
     throw new AbideError("what answered is not abide: the answer is no JSON");
   }
+}
+
+/** Returns a name that nobody has given yet; `randomUUID` is missing on pages without TLS. */
+export function once(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function told(error: unknown): string {

@@ -26,8 +26,43 @@ steps:
     needs: [ask]
 `;
 
-/** Starts a server for the abilities, by name; `end` leaves nothing behind. */
-export async function stage(abilities = { release: RELEASE }, words = []) {
+/** A capability whose tool a human has to agree to. */
+export const DEPLOY = `description: Deploys
+tools:
+  - name: deploy
+    description: Deploy a version
+    arguments: { type: object, properties: { version: { type: string } }, required: [version] }
+    command: [echo, "deployed {{arguments.version}}"]
+`;
+
+/** Starts what says on a line where it listens, and returns it with its address. */
+function listening(name, words, options, stream, pattern) {
+  const child = spawn(program, words, { ...options, stdio: ["ignore", stream === "stdout" ? "pipe" : "ignore", stream === "stderr" ? "pipe" : "ignore"] });
+  let said = "";
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child[stream].on("data", (text) => {
+      said += text;
+      const found = pattern.exec(said);
+      if (found) resolve([child, found[0]]);
+    });
+    child.on("exit", (code) => reject(new Error(`${name} ended with ${code}: ${said}`)));
+  });
+}
+
+/** Ends a program that was started here. */
+async function stopped(child, signal = "SIGTERM") {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  child.kill(signal);
+  await ended;
+}
+
+/**
+ * Starts a server for the abilities, by name; `end` leaves nothing behind. With `turns`, agents talk with a model that says just these, and
+ * `files` are written into the project, of which the capabilities `trusted` may run.
+ */
+export async function stage(abilities = { release: RELEASE }, words = [], { turns, files = {}, trusted = [] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "abide-sdk-"));
   const env = { ...process.env, HOME: join(folder, "home"), XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", XDG_DATA_HOME: "", ABIDE_KEY: "" };
   mkdirSync(env.HOME);
@@ -37,31 +72,33 @@ export async function stage(abilities = { release: RELEASE }, words = []) {
     writeFileSync(path, text);
   }
   const cwd = join(folder, "project");
+  mkdirSync(cwd, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  }
+  let model;
+  if (turns !== undefined) {
+    const script = join(folder, "script.yaml");
+    writeFileSync(script, JSON.stringify(turns));
+    const [child, address] = await listening("abide model mock", ["model", "mock", script], { cwd, env }, "stdout", /http:\S+(?=\n)/);
+    model = child;
+    Object.assign(env, { ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: "scripted", ABIDE_MODEL: "anthropic/scripted" });
+  }
   const abide = (...given) => {
     const ended = spawnSync(program, given, { cwd, env, encoding: "utf8", timeout: 60_000 });
     if (ended.status !== 0) throw new Error(`abide ${given.join(" ")}: ${ended.error ?? ended.stderr}`);
     return ended.stdout;
   };
+  for (const capability of trusted) abide("capability", "trust", capability, "--yes");
   let server;
   const start = async (bind = "127.0.0.1:0") => {
-    server = spawn(program, ["serve", "--bind", bind, "--grace", "1", ...words], { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
-    let said = "";
-    return new Promise((resolve, reject) => {
-      server.on("error", reject);
-      server.stderr.on("data", (text) => {
-        said += text;
-        const found = /http:\/\/\S+?(?=;)/.exec(said);
-        if (found) resolve(found[0]);
-      });
-      server.on("exit", (code) => reject(new Error(`abide serve ended with ${code}: ${said}`)));
-    });
+    const given = ["serve", "--bind", bind, "--grace", "1", ...words];
+    const [child, address] = await listening("abide serve", given, { cwd, env }, "stderr", /http:\/\/\S+?(?=;)/);
+    server = child;
+    return address;
   };
-  const stop = async (signal = "SIGTERM") => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const ended = new Promise((resolve) => server.on("exit", resolve));
-    server.kill(signal);
-    await ended;
-  };
+  const stop = (signal) => stopped(server, signal);
   const url = await start();
   return {
     url,
@@ -73,6 +110,7 @@ export async function stage(abilities = { release: RELEASE }, words = []) {
     restart: () => start(new URL(url).host),
     async end() {
       await stop();
+      if (model) await stopped(model);
       rmSync(folder, { recursive: true, force: true });
     },
   };
