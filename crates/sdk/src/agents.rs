@@ -2,9 +2,11 @@
 
 use crate::error::Error;
 use crate::pages::Pages;
-use crate::types::{Agent, AgentDraft, Capability};
+use crate::types::{Agent, AgentDraft, Capability, Session};
 use crate::wire::{Sent, Wire};
+use reqwest::header::HeaderMap;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Capabilities.
@@ -71,14 +73,45 @@ impl<'a> Agents<'a> {
         self.seen(&matching(self.0.post("/v1/agents/{}/archive", &[agent], json!({}))?, etag)?).await
     }
 
+    /// Shows an agent as Markdown: what it is in front, and its system prompt.
+    pub async fn export(&self, agent: &str) -> Result<String, Error> {
+        self.0.text("/v1/agents/{}/export", &[agent]).await
+    }
+
+    /// Makes an agent from Markdown, as `export` writes it; what cannot be kept is refused. It is sent once: when no answer comes, look at the list.
+    pub async fn import(&self, document: &str) -> Result<Seen<Agent>, Error> {
+        self.seen(&self.0.post_markdown("/v1/agents/import", document)?).await
+    }
+
+    /// Lists the sessions of an agent in the order of creation.
+    pub fn sessions(&self, agent: &str) -> Pages<'a, Session> {
+        Pages::new(self.0, "/v1/agents/{}/sessions", &[agent])
+    }
+
+    /// Makes a session of an agent. It is sent once: when no answer comes, look at the list.
+    pub async fn create_session(&self, agent: &str, title: Option<&str>) -> Result<Session, Error> {
+        let sent = self.0.post("/v1/agents/{}/sessions", &[agent], json!({ "title": title }))?;
+        Ok(self.0.call(&sent).await?.0)
+    }
+
     async fn seen(&self, sent: &Sent) -> Result<Seen<Agent>, Error> {
-        let (value, headers) = self.0.call(sent).await?;
-        let etag = headers.get("etag").and_then(|etag| etag.to_str().ok()).map(str::to_owned);
-        Ok(Seen { value, etag })
+        Seen::read(self.0, sent).await
     }
 }
 
-fn matching(sent: Sent, etag: Option<&str>) -> Result<Sent, Error> {
+impl<T: DeserializeOwned> Seen<T> {
+    pub(crate) async fn read(wire: &Wire, sent: &Sent) -> Result<Self, Error> {
+        let (value, headers) = wire.call(sent).await?;
+        Ok(Self { value, etag: etag(&headers) })
+    }
+}
+
+/// Returns the version that an answer names.
+pub(crate) fn etag(headers: &HeaderMap) -> Option<String> {
+    headers.get("etag").and_then(|etag| etag.to_str().ok()).map(str::to_owned)
+}
+
+pub(crate) fn matching(sent: Sent, etag: Option<&str>) -> Result<Sent, Error> {
     match etag {
         Some(etag) => sent.header("if-match", etag),
         None => Ok(sent),

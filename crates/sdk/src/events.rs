@@ -16,10 +16,10 @@ const LONGEST: usize = 32 << 20;
 
 /// A message of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Message {
-    id: Option<u64>,
-    event: String,
-    data: String,
+pub(crate) struct Message {
+    pub(crate) id: Option<u64>,
+    pub(crate) event: String,
+    pub(crate) data: String,
 }
 
 /// Takes server-sent events apart, however their bytes were cut.
@@ -80,11 +80,12 @@ impl Parser {
     }
 }
 
-/// The events of a run as they happen, each once and in order, until the run is over.
+/// The messages of a stream until the server says that all is told, those with an id once each and in order.
 #[derive(Debug)]
-pub struct EventStream<'a> {
+pub(crate) struct Messages<'a> {
     wire: &'a Wire,
-    run: String,
+    path: &'static str,
+    part: String,
     last: u64,
     tries: u32,
     open: Option<(Response, Parser)>,
@@ -92,45 +93,72 @@ pub struct EventStream<'a> {
     over: bool,
 }
 
-impl<'a> EventStream<'a> {
-    pub(crate) fn new(wire: &'a Wire, run: &str, after: u64) -> Self {
-        let (run, read) = (run.to_owned(), VecDeque::new());
-        Self { wire, run, last: after, tries: 0, open: None, read, over: false }
+impl<'a> Messages<'a> {
+    pub(crate) fn new(wire: &'a Wire, path: &'static str, part: &str, after: u64) -> Self {
+        let (part, read) = (part.to_owned(), VecDeque::new());
+        Self { wire, path, part, last: after, tries: 0, open: None, read, over: false }
     }
 
-    /// Returns the next event, or nothing if all is told. A connection that breaks off is opened again after the last one.
-    ///
-    /// No event is lost when its future is dropped, but a connection that is being opened is: in a `select!`, let a task of its own wait.
-    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+    /// Returns the next message, or nothing if all is told.
+    pub(crate) async fn next(&mut self) -> Result<Option<Message>, Error> {
         loop {
             while let Some(message) = self.read.pop_front() {
                 if message.event == "end" {
                     self.over = true;
+                    continue;
                 }
-                let Some(seq) = message.id.filter(|seq| *seq > self.last) else { continue };
-                let event = serde_json::from_str(&message.data);
-                let event = event.map_err(|error| self.wire.foreign(format!("an event: {error}")))?;
-                (self.last, self.tries) = (seq, 0);
-                return Ok(Some(event));
+                if let Some(seq) = message.id {
+                    if seq <= self.last {
+                        continue;
+                    }
+                    self.last = seq;
+                }
+                self.tries = 0;
+                return Ok(Some(message));
             }
             if self.over {
                 return Ok(None);
             }
-            if let Err(error) = self.more().await {
-                self.open = None;
-                let wait = pause(&error, Again::May, self.tries).filter(|_| self.tries < RECONNECTS);
-                let Some(wait) = wait else { return Err(error) };
-                self.tries += 1;
-                tokio::time::sleep(wait).await;
-            }
+            self.step().await?;
         }
+    }
+
+    /// Waits until somebody listens: from then on, nothing is missed.
+    pub(crate) async fn listen(&mut self) -> Result<(), Error> {
+        while self.open.is_none() && !self.over {
+            self.step().await?;
+        }
+        Ok(())
+    }
+
+    /// Reads on, or waits until it can be tried again.
+    async fn step(&mut self) -> Result<(), Error> {
+        let Err(error) = self.more().await else { return Ok(()) };
+        self.open = None;
+        let wait = pause(&error, Again::May, self.tries).filter(|_| self.tries < RECONNECTS);
+        let Some(wait) = wait else { return Err(error) };
+        self.tries += 1;
+        tokio::time::sleep(wait).await;
+        Ok(())
+    }
+
+    /// Says that all is told, where that cannot be.
+    pub(crate) fn over(&self) -> Error {
+        Error::Connection {
+            server: self.wire.server(),
+            why: "the stream ended before what it tells of did".to_owned(),
+        }
+    }
+
+    pub(crate) fn foreign(&self, error: &serde_json::Error) -> Error {
+        self.wire.foreign(format!("an event: {error}"))
     }
 
     /// Reads what comes next, from a new connection if there is none.
     async fn more(&mut self) -> Result<(), Error> {
         let broke = |why: &str| Error::Connection { server: self.wire.server(), why: why.to_owned() };
         let Some((response, parser)) = &mut self.open else {
-            let sent = self.wire.ask(Method::GET, "/v1/runs/{}/events/stream", &[&self.run], &[])?;
+            let sent = self.wire.ask(Method::GET, self.path, &[&self.part], &[])?;
             let sent =
                 if self.last > 0 { sent.header("last-event-id", &self.last.to_string())? } else { sent };
             let opened = tokio::time::timeout(self.wire.timeout, self.wire.open(&sent)).await;
@@ -151,6 +179,29 @@ impl<'a> EventStream<'a> {
             Ok(Err(error)) => Err(self.wire.lost(&error)),
             Err(_) => Err(broke("the stream went quiet")),
         }
+    }
+}
+
+/// The events of a run as they happen, each once and in order, until the run is over.
+#[derive(Debug)]
+pub struct EventStream<'a>(Messages<'a>);
+
+impl<'a> EventStream<'a> {
+    pub(crate) fn new(wire: &'a Wire, run: &str, after: u64) -> Self {
+        Self(Messages::new(wire, "/v1/runs/{}/events/stream", run, after))
+    }
+
+    /// Returns the next event, or nothing if all is told. A connection that breaks off is opened again after the last one.
+    ///
+    /// No event is lost when its future is dropped, but a connection that is being opened is: in a `select!`, let a task of its own wait.
+    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+        while let Some(message) = self.0.next().await? {
+            if message.id.is_some() {
+                let event = serde_json::from_str(&message.data);
+                return Ok(Some(event.map_err(|error| self.0.foreign(&error))?));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -22,9 +22,14 @@ mod abilities;
 mod agents;
 mod error;
 mod events;
+mod files;
 mod pages;
 mod people;
 mod runs;
+mod sessions;
+mod skills;
+mod talks;
+mod told;
 mod types;
 mod webhooks;
 mod wire;
@@ -33,13 +38,19 @@ pub use abilities::{Abilities, Execute};
 pub use agents::{Agents, Capabilities, Seen};
 pub use error::{Error, Problem};
 pub use events::EventStream;
+pub use files::{Expect, Files};
 pub use pages::{Page, Pages};
-pub use people::{Approvals, Keys};
+pub use people::{Approvals, Audit, Keys};
 pub use runs::{LogOptions, LogStream, RunFilter, Runs, Until};
+pub use sessions::{Say, Sessions};
+pub use skills::{Models, Skills};
+pub use talks::{SessionStream, Talk};
+pub use told::Told;
 pub use types::*;
 pub use webhooks::{Unverified, Verifier, WebhookEvent};
 pub use wire::Options;
 
+use reqwest::Method;
 use serde_json::Value;
 use std::sync::Arc;
 use wire::Wire;
@@ -79,6 +90,31 @@ impl Abide {
         Agents(&self.0)
     }
 
+    /// Sessions in which agents talk.
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(&self.0)
+    }
+
+    /// Files of sessions.
+    pub fn files(&self) -> Files<'_> {
+        Files(&self.0)
+    }
+
+    /// Skills.
+    pub fn skills(&self) -> Skills<'_> {
+        Skills(&self.0)
+    }
+
+    /// Models.
+    pub fn models(&self) -> Models<'_> {
+        Models(&self.0)
+    }
+
+    /// What was changed, and by whom.
+    pub fn audit(&self) -> Audit<'_> {
+        Audit(&self.0)
+    }
+
     /// Keys of the server.
     pub fn keys(&self) -> Keys<'_> {
         Keys(&self.0)
@@ -97,5 +133,20 @@ impl Abide {
     /// Says which version of abide answers.
     pub async fn version(&self) -> Result<Version, Error> {
         self.0.get("/v1/version", &[]).await
+    }
+
+    /// Says that the server runs; it asks no store.
+    pub async fn health(&self) -> Result<Health, Error> {
+        self.0.get("/v1/health", &[]).await
+    }
+
+    /// Says that the stores of the server answer; the code is `unavailable` if one does not, and it is asked once.
+    pub async fn ready(&self) -> Result<Health, Error> {
+        Ok(self.0.call(&self.0.ask(Method::GET, "/v1/ready", &[], &[])?.once()).await?.0)
+    }
+
+    /// Says what the server has done since it started, in the text format of Prometheus.
+    pub async fn metrics(&self) -> Result<String, Error> {
+        self.0.text("/v1/metrics", &[]).await
     }
 }

@@ -90,6 +90,27 @@ impl Decision {
     }
 }
 
+/// What happens to a message while another turn is not over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenBusy {
+    /// It waits.
+    Queue,
+    /// It ends that turn, and is next.
+    Interrupt,
+    /// It is not taken: the code is `refused`.
+    Refuse,
+}
+
+impl WhenBusy {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Interrupt => "interrupt",
+            Self::Refuse => "refuse",
+        }
+    }
+}
+
 answers! {
     /// Which version of abide answers.
     Version, "Version" {
@@ -318,6 +339,216 @@ answers! {
         /// What opens the server; it is kept nowhere.
         key: String,
     }
+
+    /// Something that was changed.
+    Change, "Change" {
+        /// Its position.
+        seq: u64,
+        /// When, in milliseconds since 1970.
+        at: i64,
+        /// What was done.
+        action: String,
+        /// The name of the key, or of a user of the machine.
+        by: String,
+        /// The id of what was changed.
+        subject: String,
+        /// The request that did it.
+        request: Option<String>,
+        /// What was asked for; never a secret.
+        detail: Value,
+        /// The hash of the row before it.
+        previous_hash: String,
+        /// Its own.
+        hash: String,
+    }
+
+    /// A session: a conversation with a log and files of its own.
+    Session, "Session" {
+        /// Its id.
+        id: String,
+        /// The id of its agent.
+        agent: String,
+        /// What it is called.
+        title: Option<String>,
+        /// Who made it.
+        by: String,
+        /// When it was made, in milliseconds since 1970.
+        created_at: i64,
+        /// When it was changed or told something last, in milliseconds since 1970.
+        updated_at: i64,
+    }
+
+    /// A session, and what is under way in it.
+    SessionDetail, "SessionDetail" {
+        /// Its id.
+        id: String,
+        /// The id of its agent.
+        agent: String,
+        /// What it is called.
+        title: Option<String>,
+        /// Who made it.
+        by: String,
+        /// When it was made, in milliseconds since 1970.
+        created_at: i64,
+        /// When it was changed or told something last, in milliseconds since 1970.
+        updated_at: i64,
+        /// `idle` or `active`.
+        status: String,
+        /// The message whose turn is under way.
+        turn: Option<String>,
+        /// How many messages are not over.
+        open: u64,
+        /// How many events it has: a stream after so many tells what is new.
+        events: u64,
+    }
+
+    /// Something that was said to a session.
+    Message, "Message" {
+        /// Its id; its turn has the same.
+        id: String,
+        /// To which session.
+        session: String,
+        /// From 1, in the order in which they were taken.
+        number: u64,
+        /// What was said.
+        text: String,
+        /// By whom.
+        by: String,
+        /// `queue`, `interrupt` or `refuse`.
+        when_busy: String,
+        /// When, in milliseconds since 1970.
+        created_at: i64,
+        /// What came of it.
+        turn: MessageTurn,
+    }
+
+    /// What came of a message.
+    MessageTurn, "Message/turn" {
+        /// `queued`, `running`, `finished`, `cancelled`, `failed` or `out_of_budget`.
+        status: String,
+        /// The last answer, once the turn is over.
+        answer: Option<String>,
+        /// Why there is no answer, or only a part.
+        error: Option<String>,
+        /// Who wants it to end.
+        cancelled_by: Option<String>,
+        /// When it ended, in milliseconds since 1970; until then, it is not over.
+        ended_at: Option<i64>,
+    }
+
+    /// A file or a folder of a session.
+    File, "File" {
+        /// Where it is.
+        path: String,
+        /// The last part of that.
+        name: String,
+        /// Whether it is a folder.
+        is_directory: bool,
+        /// Whether it may not be changed.
+        is_readonly: bool,
+        /// How long it is.
+        size_bytes: u64,
+        /// When it was made, in milliseconds since 1970.
+        created_at: i64,
+        /// When it changed last, in milliseconds since 1970.
+        updated_at: i64,
+    }
+
+    /// What is in a folder.
+    Folder, "Folder" {
+        /// Where it is.
+        path: String,
+        /// What is in it.
+        entries: Vec<File>,
+        /// How many that are.
+        count: u64,
+    }
+
+    /// What was deleted.
+    Deleted, "Deleted" {
+        /// Where.
+        path: String,
+        /// How many files and folders went.
+        deleted: u64,
+    }
+
+    /// What was found in files.
+    Matches, "Matches" {
+        /// For what.
+        pattern: String,
+        /// Each with its file and its line.
+        matches: Vec<Value>,
+        /// How many.
+        match_count: u64,
+        /// Whether there would be more.
+        truncated: Option<bool>,
+    }
+
+    /// A skill in the list.
+    SkillRow, "SkillRow" {
+        /// Its name.
+        name: String,
+        /// `available`, `unavailable`, `shadowed` or `dropped`.
+        state: String,
+        /// Why it is not available.
+        reason: Option<String>,
+        /// What it is for.
+        description: Option<String>,
+        /// Where it is.
+        file: String,
+        /// Where it comes from.
+        origin: String,
+        /// What is wrong with it.
+        problems: Vec<Value>,
+    }
+
+    /// Models and who serves them.
+    ModelListing, "Models" {
+        /// The model of whoever names none.
+        default: Option<String>,
+        /// Models.
+        models: Vec<Model>,
+        /// Who serves them.
+        providers: Vec<Provider>,
+    }
+
+    /// A model.
+    Model, "Models.models" {
+        /// Its name, with its provider.
+        model: String,
+        /// Who serves it.
+        provider: String,
+        /// Whether it is the model of whoever names none.
+        default: bool,
+        /// Whether it can be asked.
+        usable: bool,
+        /// Why not.
+        problem: Option<String>,
+        /// What to do about it.
+        help: Option<String>,
+    }
+
+    /// Who serves models.
+    Provider, "Models.providers" {
+        /// Its name.
+        provider: String,
+        /// Where it is.
+        url: Option<String>,
+        /// Where its key comes from, never the key.
+        key: Option<String>,
+        /// Whether it can be asked.
+        usable: bool,
+        /// Why not.
+        problem: Option<String>,
+        /// What to do about it.
+        help: Option<String>,
+    }
+
+    /// How the server does.
+    Health, "Health" {
+        /// `ok`.
+        status: String,
+    }
 }
 
 /// An ability in the list.
@@ -361,10 +592,16 @@ mod tests {
     fn every_type_has_the_fields_of_the_document() {
         let document: Value = serde_json::from_str(include_str!("../../../schema/openapi.json")).unwrap();
         for (schema, fields) in FIELDS {
+            // Behind a point stands what is in a list, behind a stroke what is in a field.
+            let (schema, field) =
+                schema.split_once('/').map_or((*schema, None), |(schema, field)| (schema, Some(field)));
             let mut names = schema.split('.');
             let mut found = &document["components"]["schemas"][names.next().unwrap()];
             for name in names {
                 found = &found["properties"][name]["items"];
+            }
+            if let Some(field) = field {
+                found = &found["properties"][field];
             }
             let mut expected: Vec<&str> =
                 found["properties"].as_object().unwrap().keys().map(String::as_str).collect();

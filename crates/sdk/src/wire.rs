@@ -69,12 +69,19 @@ pub(crate) enum Again {
     Never,
 }
 
+/// What is sent with a request.
+enum Body {
+    Json(Value),
+    Markdown(String),
+    File(Vec<u8>),
+}
+
 /// A request.
 pub(crate) struct Sent {
     method: Method,
     url: Url,
     headers: HeaderMap,
-    body: Option<Value>,
+    body: Option<Body>,
     again: Again,
 }
 
@@ -89,6 +96,12 @@ impl Sent {
     /// Says that it does no harm to send it twice.
     pub(crate) fn again(mut self) -> Self {
         self.again = Again::May;
+        self
+    }
+
+    /// Says that it is sent once.
+    pub(crate) fn once(mut self) -> Self {
+        self.again = Again::Never;
         self
     }
 }
@@ -176,11 +189,25 @@ impl Wire {
     }
 
     pub(crate) fn post(&self, path: &str, parts: &[&str], body: Value) -> Result<Sent, Error> {
-        Ok(Sent { body: Some(body), ..self.ask(Method::POST, path, parts, &[])? })
+        Ok(Sent { body: Some(Body::Json(body)), ..self.ask(Method::POST, path, parts, &[])? })
     }
 
     pub(crate) fn patch(&self, path: &str, parts: &[&str], body: Value) -> Result<Sent, Error> {
-        Ok(Sent { body: Some(body), ..self.ask(Method::PATCH, path, parts, &[])? })
+        Ok(Sent { body: Some(Body::Json(body)), ..self.ask(Method::PATCH, path, parts, &[])? })
+    }
+
+    pub(crate) fn post_markdown(&self, path: &str, text: &str) -> Result<Sent, Error> {
+        Ok(Sent { body: Some(Body::Markdown(text.to_owned())), ..self.ask(Method::POST, path, &[], &[])? })
+    }
+
+    pub(crate) fn put(
+        &self,
+        path: &str,
+        parts: &[&str],
+        query: &[(&str, String)],
+        bytes: Vec<u8>,
+    ) -> Result<Sent, Error> {
+        Ok(Sent { body: Some(Body::File(bytes)), ..self.ask(Method::PUT, path, parts, query)? })
     }
 
     /// Reads a document.
@@ -191,6 +218,19 @@ impl Wire {
 
     /// Sends a request and reads its answer, again if that may be and could help.
     pub(crate) async fn call<T: DeserializeOwned>(&self, sent: &Sent) -> Result<(T, HeaderMap), Error> {
+        let (bytes, headers) = self.bytes(sent).await?;
+        let value = serde_json::from_slice(&bytes);
+        Ok((value.map_err(|error| self.foreign(format!("its answer: {error}")))?, headers))
+    }
+
+    /// Reads a text.
+    pub(crate) async fn text(&self, path: &str, parts: &[&str]) -> Result<String, Error> {
+        let (bytes, _) = self.bytes(&self.ask(Method::GET, path, parts, &[])?).await?;
+        String::from_utf8(bytes).map_err(|error| self.foreign(format!("its answer: {error}")))
+    }
+
+    /// The same for an answer of any kind.
+    pub(crate) async fn bytes(&self, sent: &Sent) -> Result<(Vec<u8>, HeaderMap), Error> {
         let deadline = Instant::now() + self.timeout;
         let late = || Error::Timeout { server: self.server(), limit: self.timeout };
         let mut tries = 0;
@@ -198,9 +238,7 @@ impl Wire {
             let answer = async {
                 let response = self.open(sent).await?;
                 let headers = response.headers().clone();
-                let bytes = self.whole(response).await?;
-                let value = serde_json::from_slice(&bytes);
-                Ok((value.map_err(|error| self.foreign(format!("its answer: {error}")))?, headers))
+                Ok((self.whole(response).await?, headers))
             };
             let error = match tokio::time::timeout_at(deadline, answer).await {
                 Ok(Ok(answer)) => return Ok(answer),
@@ -225,7 +263,13 @@ impl Wire {
             request = request.header(AUTHORIZATION, key.clone());
         }
         if let Some(body) = &sent.body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+            request = match body {
+                Body::Json(value) => request.header(CONTENT_TYPE, "application/json").body(value.to_string()),
+                Body::Markdown(text) => request.header(CONTENT_TYPE, "text/markdown").body(text.clone()),
+                Body::File(bytes) => {
+                    request.header(CONTENT_TYPE, "application/octet-stream").body(bytes.clone())
+                }
+            };
         }
         let response = request.send().await.map_err(|error| self.lost(&error))?;
         if response.status().is_success() { Ok(response) } else { Err(self.refusal(response).await) }

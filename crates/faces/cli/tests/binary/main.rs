@@ -25,6 +25,7 @@ mod references;
 mod remote;
 mod remote_mcp;
 mod sdk;
+mod sdk_sessions;
 mod serve;
 mod server;
 mod skills;

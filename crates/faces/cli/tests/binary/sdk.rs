@@ -15,7 +15,7 @@ fn client(server: &Server, key: Option<&str>) -> Abide {
     reached(&format!("http://{}", server.address), key)
 }
 
-fn reached(server: &str, key: Option<&str>) -> Abide {
+pub(crate) fn reached(server: &str, key: Option<&str>) -> Abide {
     let options = Options::new(server);
     Abide::new(&key.map_or(options.clone(), |key| options.key(key))).unwrap()
 }
@@ -34,7 +34,7 @@ fn release() -> Execute {
 }
 
 /// Stands before a server; of each connection, so many bytes of the answer come through. Returns its address and how many came.
-fn losing(
+pub(crate) fn losing(
     server: &Server,
     keep: impl Fn(usize) -> Option<usize> + Send + 'static,
 ) -> (String, Arc<AtomicUsize>) {
