@@ -32,6 +32,8 @@ struct Piece {
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     said: String,
+    /// How many characters that are.
+    length: u64,
     told: VecDeque<Told>,
 }
 
@@ -56,6 +58,7 @@ impl Answers {
                 }
                 if matches!(event.kind.as_str(), "model.answered" | "turn.ended") {
                     self.said.clear();
+                    self.length = 0;
                 }
                 self.told.push_back(Told::Event(event));
             }
@@ -64,13 +67,12 @@ impl Answers {
     }
 
     fn piece(&mut self, piece: &Piece) {
-        let length = self.said.chars().count() as u64;
-        let at = piece.at.unwrap_or(length);
-        if at < length {
+        let at = piece.at.unwrap_or(self.length);
+        if at < self.length {
             // It was begun again while nobody listened.
             self.forget();
         }
-        if at == self.said.chars().count() as u64 {
+        if at == self.length {
             self.say(&piece.text);
         }
     }
@@ -89,12 +91,14 @@ impl Answers {
     fn say(&mut self, text: &str) {
         if !text.is_empty() {
             self.said.push_str(text);
+            self.length += text.chars().count() as u64;
             self.told.push_back(Told::Delta(text.to_owned()));
         }
     }
 
     fn forget(&mut self) {
         let said = std::mem::take(&mut self.said);
+        self.length = 0;
         if !said.is_empty() {
             self.told.push_back(Told::Again(said));
         }
