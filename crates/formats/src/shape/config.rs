@@ -166,11 +166,18 @@ pub static WEBHOOK: Record = Record {
             Shape::Record(&SECRET_SOURCE),
             "Where the secret comes from that it is signed with: `whsec_` and at least 24 bytes in Base64.",
         ),
-        Key::optional("events", Shape::OneOrMany(&Shape::Choice(WebhookEvent::WORDS)), "What is told.")
-            .default("all"),
+        Key::optional(
+            "events",
+            Shape::AnyOf(&[
+                Shape::Choice(WebhookEvent::WORDS),
+                Shape::List(&Shape::Choice(WebhookEvent::WORDS), 1),
+            ]),
+            "What is told.",
+        )
+        .default("all"),
         Key::optional(
             "abilities",
-            Shape::OneOrMany(&Shape::Text),
+            Shape::AnyOf(&[Shape::Text, Shape::List(&Shape::Text, 1)]),
             "The abilities that it is about, by name; `*` stands for any text.",
         )
         .default("all"),
