@@ -3,9 +3,11 @@
 use crate::client::Got;
 use crate::house::Served;
 use crate::keys::fits;
+use crate::webhooks::TestCourier;
 use abide_engine::keys::Scope;
 use abide_http::Options;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 fn free() -> Options {
@@ -316,4 +318,18 @@ async fn a_call_that_needs_a_yes_is_an_approval_and_a_no_is_told_to_the_model() 
         assert!(over["turn"]["answer"].as_str().unwrap().contains(expected), "{over}");
         assert_eq!(served.client.ask(&at, Some(&boss), Some(&body)).await.problem(), "404 not_found");
     }
+}
+
+#[tokio::test]
+async fn a_call_that_needs_a_yes_is_told_to_webhooks_without_what_it_would_send() {
+    let courier = TestCourier::default();
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let served = Served::telling(folder, free(), Some(courier.clone())).await;
+    let session = begun(&served).await;
+    said(&served, &session, json!({ "text": "call multiply {\"a\": 2, \"b\": 3}" })).await;
+    let [(id, told)] = &courier.letters(1).await[..] else { panic!("one letter") };
+    let mut asked = served.client.ask("GET /v1/approvals", None, None).await.json()["items"][0].clone();
+    assert_eq!(*id, format!("msg_{}", asked["id"].as_str().unwrap()));
+    asked["arguments"] = Value::Null;
+    assert_eq!((&told["type"], &told["data"]), (&json!("approval.requested"), &asked));
 }

@@ -23,7 +23,7 @@ impl Courier for TestCourier {
 
 impl TestCourier {
     /// Waits until so many letters have been carried, and no more come; returns their ids and what they say, in the order of ids.
-    async fn letters(&self, count: usize) -> Vec<(String, Value)> {
+    pub(crate) async fn letters(&self, count: usize) -> Vec<(String, Value)> {
         for _ in 0..400 {
             if self.0.lock().unwrap().len() >= count {
                 break;
