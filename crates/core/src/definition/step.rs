@@ -272,6 +272,8 @@ impl ApprovalStep {
     pub const REJECTED: &'static str = "rejected";
     /// The answer that approves when no options are given.
     pub const APPROVED: &'static str = "approved";
+    /// The approver that stands for anybody but whoever started the run.
+    pub const ANYBODY_ELSE: &'static str = "*";
 
     /// Returns every answer that later steps can see.
     pub fn answers(&self) -> Vec<&str> {

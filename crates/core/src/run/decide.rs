@@ -143,7 +143,8 @@ impl Run {
             return Err(Refusal::Late { key });
         }
         if !question.approvers.is_empty() {
-            if !question.approvers.iter().any(|approver| **approver == *by) {
+            let may = |approver: &String| **approver == *by || *approver == ApprovalStep::ANYBODY_ELSE;
+            if !question.approvers.iter().any(may) {
                 return Err(Refusal::NotAnApprover { key, by, approvers: question.approvers.join(", ") });
             }
             if self.created.by == by {

@@ -247,7 +247,7 @@ pub static APPROVAL_STEP: Record = Record {
             Key::optional(
                 "approvers",
                 Shape::OneOrMany(&Shape::Text),
-                "Who may answer, by name; nobody approves a run that they started.",
+                "Who may answer, by name; `\"*\"` is anybody but whoever started the run. Nobody approves a run that they started where this is said.",
             )
             .default("anyone"),
         ],
