@@ -34,6 +34,10 @@ pub(crate) fn mcp(
     shared: &Shared,
     arguments: &McpArguments,
 ) -> Result<Exit, Failure> {
+    if arguments.key_file.is_some() && arguments.http.is_none() {
+        return Err(Failure::new(Exit::Usage, "`--key-file` is for `--http` or `--server`")
+            .help("name one of them, or leave it out"));
+    }
     match (&arguments.client, arguments.http) {
         (_, Some(address)) => serve_http(session, shared, address, arguments.key_file.as_deref()),
         (None, None) => hold_the_place(session),

@@ -34,17 +34,6 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
         };
     };
     match &arguments.command {
-        Command::List
-        | Command::Show(_)
-        | Command::Plan(_)
-        | Command::Run(_)
-        | Command::Resume(_)
-        | Command::Runs(_)
-        | Command::Status(_)
-        | Command::Logs(_)
-        | Command::Approve(_)
-        | Command::Reject(_)
-        | Command::Cancel(_) => {}
         Command::Mcp(_) if shared.server.is_none() => {
             // A session that was held to its runs yesterday is not let go because a variable is set.
             return Ok(None);
@@ -56,7 +45,18 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
             )
             .help("leave out one of them"));
         }
-        Command::Mcp(_) => {}
+        Command::List
+        | Command::Show(_)
+        | Command::Plan(_)
+        | Command::Run(_)
+        | Command::Resume(_)
+        | Command::Runs(_)
+        | Command::Status(_)
+        | Command::Logs(_)
+        | Command::Approve(_)
+        | Command::Reject(_)
+        | Command::Cancel(_)
+        | Command::Mcp(_) => {}
         // A run of a server would be looked for on this machine, and another one be found.
         Command::Rerun(_) | Command::Audit(_) => return Err(only_here()),
         _ if shared.server.is_some() => return Err(only_here()),

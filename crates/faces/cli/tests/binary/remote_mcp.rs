@@ -138,6 +138,8 @@ fn what_rests_on_the_session_is_refused_with_the_reason() {
             .stdin(Stdio::null()),
     );
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    let refused = here.abide(&["mcp", "--key-file", "nowhere"]);
-    assert_eq!(refused.code, Some(2), "{refused:?}");
+    for server in ["", "http://127.0.0.1:1"] {
+        let refused = finish(here.command(&["mcp", "--key-file", "nowhere"]).env("ABIDE_SERVER", server));
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+    }
 }
