@@ -143,6 +143,8 @@ fn a_repository_has_nothing_read_outside_of_itself() {
     stage.link(Path::new("/dev/zero"), "project/.claude/skills/device/SKILL.md");
     stage.link(Path::new("/nowhere"), "project/.claude/skills/broken/SKILL.md");
     stage.link(&stage.path("secret"), "project/.agents/skills");
+    // Such a link was never a skill, so there is nothing to say about it either.
+    stage.link(&stage.path("home/.ssh/id"), "project/.claude/skills/js/notes.md");
     fs::create_dir_all(stage.path("project/.claude/skills/pipe")).unwrap();
     let made =
         std::process::Command::new("mkfifo").arg(stage.path("project/.claude/skills/pipe/SKILL.md")).status();

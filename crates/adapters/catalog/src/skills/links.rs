@@ -20,7 +20,7 @@ impl Allowed {
         let inside = self.0.iter().any(|allowed| target.starts_with(allowed));
         // The user's own links are the user's own business.
         if root.origin == Origin::Project && !inside {
-            return Err(Refused::Outside);
+            return Err(Refused::Outside(target));
         }
         Ok(target)
     }
@@ -28,8 +28,8 @@ impl Allowed {
 
 /// Why a link is not followed.
 pub(super) enum Refused {
-    /// It leads out of the project.
-    Outside,
+    /// It leads out of the project, to this.
+    Outside(PathBuf),
     /// It leads nowhere, or in a circle of links.
     Broken(String),
 }

@@ -19,7 +19,7 @@ pub(crate) fn load(place: &Place, configuration: &Configuration, entry: &SkillEn
     let roots = folders::folders(place, configuration);
     let root = folders::Root { path: entry.folder().to_path_buf(), origin: entry.origin };
     match Allowed::of(place, &roots).follow(&root, &entry.path) {
-        Err(Refused::Outside) => return refuse(scan::leads_out()),
+        Err(Refused::Outside(_)) => return refuse(scan::leads_out()),
         Err(Refused::Broken(why)) => return refuse(scan::unreadable(&why)),
         Ok(_) => {}
     }

@@ -192,8 +192,11 @@ fn follow(
     let is_file_link = link.file_name() == Some(OsStr::new("SKILL.md"));
     let target = match allowed.follow(root, link) {
         Ok(target) => target,
-        Err(Refused::Outside) => {
-            next.files.push(refused(link, is_file_link, leads_out()));
+        Err(Refused::Outside(target)) => {
+            // A link to some other file was never a skill, wherever it leads.
+            if is_file_link || target.is_dir() {
+                next.files.push(refused(link, is_file_link, leads_out()));
+            }
             return;
         }
         // Dangling links deep inside a skill are its own business.
