@@ -102,6 +102,9 @@ fn list(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
         session.say(&visible(&format!("{shown}: {}", problem.message), true))?;
         session.say("\n")?;
     }
+    // The process ends now. To give back what thousands of skills hold, piece by piece, would take longer than to list them.
+    std::mem::forget(table);
+    std::mem::forget(shelf);
     Ok(Exit::Done)
 }
 
@@ -128,13 +131,9 @@ fn names(session: &mut Session<'_>) -> Result<Exit, Failure> {
 
 /// Returns a text with one blank where it has white space.
 fn one_line(text: &str) -> Cow<'_, str> {
-    let mut blank = true;
-    let is_one = |byte: u8| {
-        let after_blank = std::mem::replace(&mut blank, byte == b' ');
-        (b'!'..=b'~').contains(&byte) || (byte == b' ' && !after_blank)
-    };
-    // Most are, and there may be many.
-    if text.bytes().all(is_one) && !text.ends_with(' ') {
+    // Most have, and there may be many: every byte is looked at, so that many are looked at together.
+    let plain = text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte));
+    if plain && !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ") {
         return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len());
@@ -237,9 +236,10 @@ fn show(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     // Writing to a string cannot fail.
-    let mut text = format!("{}\n", entry.name);
+    // A name or a description with line breaks in it must not look like the lines below, which are abide's own.
+    let mut text = format!("{}\n", visible(&entry.name, true));
     if let Some(description) = entry.summary.as_ref().and_then(|summary| summary.description.as_deref()) {
-        let _ = writeln!(text, "{}", description.trim());
+        let _ = writeln!(text, "{}", description.trim().replace('\n', "\n    "));
     }
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     let _ = writeln!(

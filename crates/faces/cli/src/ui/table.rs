@@ -6,6 +6,9 @@ use super::visible::visible;
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
+/// Up to which width a column lines up. One cell that somebody made as long as a file would otherwise be paid for in every row.
+const WIDEST: usize = 400;
+
 /// A table with a header. There may be many rows, so what others hold is not copied.
 pub struct Table<'a, const N: usize> {
     header: [&'static str; N],
@@ -32,12 +35,13 @@ impl<'a, const N: usize> Table<'a, N> {
         self.rows.push((ink, cells.map(seen)));
     }
 
-    /// Returns the table as text; the column before the last gives way when lines get longer than `most`.
+    /// Returns the table as text; the column before the last gives way when lines get longer than `most`. Without that, as for a
+    /// pipe, nothing is shortened, and what is wider than a column can be stands out of line.
     pub fn render(&self, style: Style, most: Option<usize>) -> String {
         let mut widths = self.header.map(UnicodeWidthStr::width);
         for (_, cells) in &self.rows {
             for (width, cell) in widths.iter_mut().zip(cells) {
-                *width = (*width).max(width_of(cell));
+                *width = (*width).max(width_of(cell).min(WIDEST));
             }
         }
         let total: usize = widths.iter().sum::<usize>() + 2 * (N - 1);
@@ -48,9 +52,10 @@ impl<'a, const N: usize> Table<'a, N> {
         }
         let wide = widths.iter().sum::<usize>() + 2 * N;
         let mut out = String::with_capacity(wide.min(1_000) * (self.rows.len() + 1));
-        line(&mut out, style, None, &self.header.map(Cow::Borrowed), &widths);
+        let cut = most.is_some();
+        line(&mut out, style, None, &self.header.map(Cow::Borrowed), &widths, cut);
         for (ink, cells) in &self.rows {
-            line(&mut out, style, *ink, cells, &widths);
+            line(&mut out, style, *ink, cells, &widths, cut);
         }
         out
     }
@@ -62,16 +67,19 @@ fn line<const N: usize>(
     ink: Option<Ink>,
     cells: &[Cow<'_, str>; N],
     widths: &[usize; N],
+    cut: bool,
 ) {
     let start = out.len();
     for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        let cell = shortened(cell, *width);
-        let padding = width.saturating_sub(width_of(&cell));
+        let is_last = index + 1 == N;
+        let cell = if cut && !is_last { shortened(cell, *width) } else { Cow::Borrowed(&**cell) };
         match ink {
             Some(ink) if index == 0 => style.paint(out, ink, &cell),
             _ => out.push_str(&cell),
         }
-        pad(out, padding + 2);
+        if !is_last {
+            pad(out, width.saturating_sub(width_of(&cell)) + 2);
+        }
     }
     out.truncate(start + out[start..].trim_end().len());
     out.push('\n');
@@ -110,6 +118,21 @@ fn shortened(cell: &str, width: usize) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_endless_cell_is_not_paid_for_in_every_row() {
+        let long = "x".repeat(100_000);
+        let mut table = Table::new(["NAME", "DESCRIPTION", "FILE"]);
+        table.row(None, ["long", &long, "a"]);
+        for _ in 0..1_000 {
+            table.row(None, ["short", "does it", "b"]);
+        }
+        let text = table.render(Style::plain(), None);
+        assert!(text.contains(&long), "a pipe is given everything");
+        assert!(text.len() < 1_000 * (WIDEST + 32) + 110_000, "{}", text.len());
+        let text = table.render(Style::plain(), Some(80));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "a terminal is given what fits");
+    }
 
     #[test]
     fn columns_line_up_and_long_descriptions_give_way() {

@@ -15,8 +15,8 @@ const TAB: &str = "    ";
 ///
 /// Line ends are controls too, so the answer is always one line.
 pub fn visible(text: &str, unicode: bool) -> Cow<'_, str> {
-    // Most text is plain, and there may be a lot of it.
-    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    // Most text is plain, and there may be a lot of it: every byte is looked at, so that many are looked at together.
+    let plain = text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte));
     if plain || !text.chars().any(is_unseen) {
         return Cow::Borrowed(text);
     }
