@@ -1,12 +1,13 @@
 //! The skills of a place, kept in memory by a process that stays.
 //!
 //! The first look costs what it costs. From the second on the folders are watched: only when something changed there, or
-//! half a minute is over (a program may have been installed, a server may answer again), is the disk looked at.
+//! half a minute is over (a program may have been installed, a server may answer again), is the disk looked at. Whoever counts
+//! the changes is told of those that only a look finds, too.
 
 use super::Shelf;
 use crate::Surroundings;
 use abide_catalog::{Catalog, Configuration, Place, Watch};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -22,7 +23,14 @@ pub(crate) struct KeptShelf {
     place: Place,
     fresh: Duration,
     kept: Mutex<Option<Kept>>,
-    changes: OnceLock<Option<watch::Receiver<u64>>>,
+    changes: OnceLock<Option<Changes>>,
+}
+
+/// How many changes were noticed.
+struct Changes {
+    count: watch::Receiver<u64>,
+    /// Counts one that no file tells.
+    noticed: Arc<watch::Sender<u64>>,
 }
 
 struct Kept {
@@ -43,12 +51,18 @@ impl KeptShelf {
 
     /// Returns the counter of changes, and begins to count; nothing where files cannot be watched.
     pub(crate) fn changes(&self) -> Option<&watch::Receiver<u64>> {
+        self.counted().map(|changes| &changes.count)
+    }
+
+    fn counted(&self) -> Option<&Changes> {
         let start = || {
             let mut watch = Watch::start().ok()?;
             let catalog = Catalog::open(self.place.clone(), self.configuration());
             // Before anybody looks, so that nothing changes unseen in between.
             watch.follow(&catalog).ok()?;
-            let (sender, receiver) = watch::channel(0);
+            let (sender, count) = watch::channel(0);
+            let noticed = Arc::new(sender);
+            let sender = Arc::clone(&noticed);
             std::thread::spawn(move || {
                 while !sender.is_closed() && watch.follow(&catalog).is_ok() {
                     match watch.wait(PATIENCE) {
@@ -58,7 +72,7 @@ impl KeptShelf {
                     }
                 }
             });
-            Some(receiver)
+            Some(Changes { count, noticed })
         };
         self.changes.get_or_init(start).as_ref()
     }
@@ -68,7 +82,7 @@ impl KeptShelf {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever looks a second time stays, and whoever counts already wants to know.
         let counts = kept.is_some() || self.changes.get().is_some();
-        let change = if counts { self.changes().map(|changes| *changes.borrow()) } else { None };
+        let mut change = if counts { self.changes().map(|changes| *changes.borrow()) } else { None };
         let looked = Instant::now();
         let now = match kept.take() {
             Some(known)
@@ -80,7 +94,13 @@ impl KeptShelf {
             }
             Some(Kept { mut shelf, .. }) => {
                 shelf.catalog.reconfigure(self.configuration());
-                shelf.refresh(&self.surroundings);
+                if shelf.refresh(&self.surroundings)
+                    && let Some(changes) = self.changes.get().and_then(Option::as_ref)
+                {
+                    // What this look found is known now.
+                    changes.noticed.send_modify(|count| *count += 1);
+                    change = change.map(|change| change + 1);
+                }
                 Kept { shelf, looked, change }
             }
             None => {
@@ -118,6 +138,7 @@ mod tests {
         };
         let mut shelf = KeptShelf::new(surroundings, Place { start, home: None, config_home: None });
         let lacks = |shelf: &KeptShelf| shelf.with(|shelf| shelf.lacks("needy").to_vec());
+        let counted = |shelf: &KeptShelf| *shelf.changes().unwrap().borrow();
         assert_eq!(lacks(&shelf), ["the program `mytool` is not there"]);
         assert_eq!(lacks(&shelf).len(), 1);
         let tool = programs.path().join("mytool");
@@ -125,8 +146,50 @@ mod tests {
         std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(lacks(&shelf).len(), 1, "nobody looks at the machine for every question");
         shelf.fresh = Duration::ZERO;
+        let before = counted(&shelf);
         assert_eq!(lacks(&shelf), [""; 0], "it has come");
+        assert_eq!(counted(&shelf), before + 1, "and whoever was told of the skills before is told so");
+        assert_eq!(lacks(&shelf), [""; 0]);
+        assert_eq!(counted(&shelf), before + 1, "nothing is new");
         std::fs::remove_file(&tool).unwrap();
         assert_eq!(lacks(&shelf).len(), 1, "and gone");
+        assert_eq!(counted(&shelf), before + 2);
+    }
+
+    /// A server that serves as long as there is a file called `up` beside it.
+    const SERVER: &str = include_str!("../../tests/skills/tickets.py");
+
+    #[expect(clippy::disallowed_methods, reason = "the skill and the server that it requires are files")]
+    #[test]
+    fn a_server_that_answers_again_counts_again_in_a_process_that_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = folder.path().canonicalize().unwrap().join("project");
+        let config_home = folder.path().canonicalize().unwrap().join("config");
+        let skill = start.join(".abide/skills/needy");
+        std::fs::create_dir_all(&skill).unwrap();
+        std::fs::create_dir_all(config_home.join("abide")).unwrap();
+        let text = "---\nname: needy\ndescription: x\nrequires: { mcp: tickets }\n---\nx\n";
+        std::fs::write(skill.join("SKILL.md"), text).unwrap();
+        let server = config_home.join("server.py");
+        std::fs::write(&server, SERVER).unwrap();
+        let configuration =
+            format!("capabilities: {{ tickets: {{ command: [python3, {}] }} }}\n", server.display());
+        std::fs::write(config_home.join("abide/config.yaml"), configuration).unwrap();
+        let surroundings = Surroundings {
+            folder: start.clone(),
+            variables: std::env::vars().filter(|(name, _)| name == "PATH").collect(),
+            binary: None,
+            terminal: false,
+            terminal_in: false,
+            width: || None,
+        };
+        let place = Place { start, home: None, config_home: Some(config_home.clone()) };
+        let shelf = KeptShelf { fresh: Duration::ZERO, ..KeptShelf::new(surroundings, place) };
+        let lacks = || shelf.with(|shelf| shelf.lacks("needy").join(";"));
+        assert!(lacks().contains("the MCP server `tickets` cannot be used"), "{}", lacks());
+        std::fs::write(config_home.join("up"), "").unwrap();
+        assert_eq!(lacks(), "", "it answers");
+        std::fs::remove_file(config_home.join("up")).unwrap();
+        assert!(lacks().contains("cannot be used"), "and fails its probe again");
     }
 }

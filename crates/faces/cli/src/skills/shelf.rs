@@ -122,8 +122,8 @@ impl Shelf {
         shelf
     }
 
-    /// Looks again; what has not changed is not read again.
-    pub(crate) fn refresh(&mut self, surroundings: &Surroundings) {
+    /// Looks again; what has not changed is not read again. Returns whether other skills can be used than before.
+    pub(crate) fn refresh(&mut self, surroundings: &Surroundings) -> bool {
         self.skills = self.catalog.skills();
         let here = Here::new(surroundings, &mut self.catalog);
         let needs: Vec<Need<'_>> = self
@@ -131,10 +131,14 @@ impl Shelf {
             .winners()
             .map(|(entry, summary)| Need { name: &entry.name, requires: &summary.requires })
             .collect();
-        self.lacking = unavailable(&needs, &here)
+        let lacking: HashMap<Arc<str>, Vec<String>> = unavailable(&needs, &here)
             .into_iter()
             .map(|(name, missing)| (name.into(), missing.iter().map(ToString::to_string).collect()))
             .collect();
+        let same =
+            lacking.len() == self.lacking.len() && lacking.keys().all(|name| self.lacking.contains_key(name));
+        self.lacking = lacking;
+        !same
     }
 
     /// Returns what a skill lacks; nothing when it can be used.

@@ -146,6 +146,20 @@ fn a_skill_is_run_by_its_name_and_an_agent_has_no_tools_but_its_own() {
     let plain = stage.say(&server, &session, "/nothing of the kind");
     let plain = stage.until(&server, &session, &plain, "finished");
     assert_eq!(plain["turn"]["answer"], "heard /nothing of the kind");
+    // What is added while the server runs is there, and what cannot be used says why and asks no model.
+    stage.project.write(".abide/skills/late/SKILL.md", skill.replace("greet", "late"));
+    let needy =
+        skill.replace("greet", "needy").replace("\n---\nG", "\nrequires: bin:no-such-program\n---\nG");
+    stage.project.write(".abide/skills/needy/SKILL.md", &needy);
+    std::thread::sleep(Duration::from_secs(2));
+    let late = stage.say(&server, &session, "/late eve");
+    let late = stage.until(&server, &session, &late, "finished");
+    assert!(late["turn"]["answer"].as_str().unwrap().contains("Greet eve warmly."), "{late}");
+    let asked = stage.model.turns().len();
+    let needy = stage.say(&server, &session, "/needy x");
+    let needy = stage.until(&server, &session, &needy, "failed");
+    assert!(needy.to_string().contains("no-such-program"), "{needy}");
+    assert_eq!(stage.model.turns().len(), asked);
     for request in stage.model.turns() {
         assert!(request.system.ends_with("You help."), "{}", request.system);
         let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
