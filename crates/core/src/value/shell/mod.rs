@@ -92,6 +92,10 @@ pub fn render(
             }
         }
     }
+    // What is looked for is how values stand in the text: without one, the text is the script.
+    if kept.is_empty() {
+        return Ok(parts.concat());
+    }
     let mut next_kept = kept.iter().map(|(part, _)| *part).peekable();
     let resolved: Vec<Piece<'_>> = parts
         .iter()
