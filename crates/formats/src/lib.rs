@@ -24,4 +24,5 @@ pub mod skill;
 pub mod snapshot;
 pub mod text;
 pub mod turn;
+mod written;
 pub mod yaml;

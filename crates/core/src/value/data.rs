@@ -48,8 +48,29 @@ impl Value {
 /// (where a top-level string stands without its quotes).
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(out)
+    }
+}
+
+impl Value {
+    /// Returns the value as compact JSON: the same text as its `Display`, for a fraction of the time that it takes to go through
+    /// a formatter. Every event and snapshot is written with it.
+    pub fn to_json(&self) -> String {
+        let mut text = String::new();
+        self.push_json(&mut text);
+        text
+    }
+
+    /// Writes the same at the end of a text.
+    pub fn push_json(&self, text: &mut String) {
+        // A string takes everything.
+        let _ = self.write(text);
+    }
+
+    fn write<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
         match self {
-            Self::Bool(value) => write!(out, "{value}"),
+            Self::Bool(true) => out.write_str("true"),
+            Self::Bool(false) => out.write_str("false"),
             Self::Int(value) => write!(out, "{value}"),
             Self::Float(value) if value.is_finite() => write!(out, "{value:?}"),
             // JSON has no word for infinities; null is what every JSON writer makes of them.
@@ -61,7 +82,7 @@ impl fmt::Display for Value {
                     if index > 0 {
                         out.write_str(",")?;
                     }
-                    write!(out, "{item}")?;
+                    item.write(out)?;
                 }
                 out.write_str("]")
             }
@@ -72,7 +93,8 @@ impl fmt::Display for Value {
                         out.write_str(",")?;
                     }
                     write_json_string(out, key)?;
-                    write!(out, ":{value}")?;
+                    out.write_str(":")?;
+                    value.write(out)?;
                 }
                 out.write_str("}")
             }
@@ -80,8 +102,20 @@ impl fmt::Display for Value {
     }
 }
 
-fn write_json_string(out: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+fn write_json_string<W: fmt::Write>(out: &mut W, text: &str) -> fmt::Result {
     out.write_str("\"")?;
+    push_json_characters(out, text)?;
+    out.write_str("\"")
+}
+
+/// Writes a text as JSON at the end of another.
+pub fn push_json_text(to: &mut String, text: &str) {
+    // A string takes everything.
+    let _ = write_json_string(to, text);
+}
+
+/// Writes the characters of a text as they stand between the quotes of JSON.
+pub fn push_json_characters<W: fmt::Write>(out: &mut W, text: &str) -> fmt::Result {
     let mut rest = text;
     // Most text is plain and goes as a whole. What is escaped is ASCII, so cutting there cuts no character.
     while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\')) {
@@ -96,8 +130,7 @@ fn write_json_string(out: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
         }
         rest = &rest[at + 1..];
     }
-    out.write_str(rest)?;
-    out.write_str("\"")
+    out.write_str(rest)
 }
 
 #[cfg(test)]
@@ -111,5 +144,6 @@ mod tests {
             ("b\n".into(), Value::Text("say \"hi\"\u{1}".into())),
         ]);
         assert_eq!(value.to_string(), r#"{"a":[1,2.0,null],"b\n":"say \"hi\"\u0001"}"#);
+        assert_eq!(value.to_json(), value.to_string());
     }
 }

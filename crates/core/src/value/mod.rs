@@ -1,6 +1,6 @@
 //! Values that flow through an ability: inputs, templates, expressions, durations, outputs.
 
-mod data;
+pub mod data;
 mod duration;
 pub mod effort;
 pub mod expression;

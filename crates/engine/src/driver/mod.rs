@@ -21,6 +21,7 @@ use crate::port::{
 };
 use abide_core::event::{Event, RunId, StepKey, Timestamp};
 use abide_core::run::{Refusal, Run, RunStatus};
+use abide_core::value::data::push_json_text;
 use drive::{Drive, Report};
 use halt::Stop;
 use std::collections::HashMap;
@@ -290,27 +291,33 @@ pub(crate) fn mark(run: &RunId, key: &StepKey, attempt: u32) -> String {
     format!("{run}/{key}#{attempt}").replace(' ', "_")
 }
 
-/// What listings show of a run without reading its log.
+/// What listings show of a run without reading its log. Written with every commit, so it is not made of values first.
 pub(crate) fn summary(run: &Run) -> String {
-    use abide_core::value::Value;
-    let text = |text: &str| Value::Text(text.to_owned());
     let error = match (&run.phase, &run.ending) {
-        (abide_core::run::Phase::Finished(_, Some(error)), _) | (_, Some((_, Some(error)))) => text(error),
-        _ => Value::Null,
+        (abide_core::run::Phase::Finished(_, Some(error)), _) | (_, Some((_, Some(error)))) => Some(error),
+        _ => None,
     };
-    Value::Map(vec![
-        ("ability".to_owned(), text(&run.created.name)),
-        ("status".to_owned(), text(run.status().word())),
-        ("by".to_owned(), text(&run.created.by)),
-        ("session".to_owned(), run.created.session.as_deref().map_or(Value::Null, text)),
-        ("parent".to_owned(), run.created.parent.as_ref().map_or(Value::Null, |(run, _)| text(run.as_str()))),
-        (
-            "rerun_of".to_owned(),
-            run.created.rerun_of.as_ref().map_or(Value::Null, |(run, _)| text(run.as_str())),
-        ),
-        ("error".to_owned(), error),
-    ])
-    .to_string()
+    let fields = [
+        ("ability", Some(run.created.name.as_str())),
+        ("status", Some(run.status().word())),
+        ("by", Some(run.created.by.as_str())),
+        ("session", run.created.session.as_deref()),
+        ("parent", run.created.parent.as_ref().map(|(run, _)| run.as_str())),
+        ("rerun_of", run.created.rerun_of.as_ref().map(|(run, _)| run.as_str())),
+        ("error", error.map(String::as_str)),
+    ];
+    let mut text = String::with_capacity(192);
+    for (name, value) in fields {
+        text.push_str(if text.is_empty() { "{\"" } else { ",\"" });
+        text.push_str(name);
+        text.push_str("\":");
+        match value {
+            Some(value) => push_json_text(&mut text, value),
+            None => text.push_str("null"),
+        }
+    }
+    text.push('}');
+    text
 }
 
 /// Returns how long until a deadline.

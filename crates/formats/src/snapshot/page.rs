@@ -31,7 +31,7 @@ pub fn write_page(page: &Page) -> String {
         ),
         Value::List(page.lines.iter().map(line).collect()),
     ])
-    .to_string()
+    .to_json()
 }
 
 /// Reads a page; nothing if it is none of a run that is over.
