@@ -82,9 +82,9 @@ impl Store for SqliteStore {
         let bytes = events.iter().map(|event| event.data.len()).sum::<usize>() + summary.len();
         let asked = Append { stream: stream.to_owned(), expected, lease: lease.cloned(), events, summary };
         let clock = self.file.settings.clock.clone();
-        self.writer
-            .change(stream, Reach::Log, bytes, move |connection| events::append(connection, clock(), &asked))
-            .await
+        let length = |appended: &Appended| Some(appended.seq);
+        let work = move |connection: &_| events::append(connection, clock(), &asked);
+        self.writer.change_to(stream, Reach::Log, bytes, length, work).await
     }
 
     async fn read(&self, stream: &str, positions: Range<u64>) -> Result<Vec<Stored>, StoreError> {
@@ -194,11 +194,14 @@ impl Store for SqliteStore {
 
     async fn changed(&self, stream: &str, seq: u64) -> Result<(), StoreError> {
         loop {
-            let woken = self.poller.wait(stream)?;
-            let length = self.readers.look(|connection| events::length(connection, stream))?;
-            // A stream that is gone has been forgotten: whoever follows it should look.
-            if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
-                return Ok(());
+            let (woken, known) = self.poller.wait(stream)?;
+            // Whoever has appended the last event and follows the stream need not ask for it.
+            if known != Some(seq) {
+                let length = self.readers.look(|connection| events::length(connection, stream))?;
+                // A stream that is gone has been forgotten: whoever follows it should look.
+                if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
+                    return Ok(());
+                }
             }
             let _ = woken.await;
         }

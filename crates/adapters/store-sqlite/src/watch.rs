@@ -29,9 +29,23 @@ pub(crate) struct Watch {
     stale: AtomicBool,
 }
 
+/// How long a stream is, as whoever appended to it last knows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) length: u64,
+    /// What [`Watch::looks`] was before: it holds as long as that is so.
+    pub(crate) looks: u64,
+}
+
+/// Of how many streams it is kept how long they are.
+const KNOWN: usize = 64;
+
 #[derive(Default)]
 struct State {
     waiting: HashMap<String, Vec<oneshot::Sender<()>>>,
+    known: HashMap<String, Known>,
+    /// How often others may have changed something.
+    looks: u64,
     /// Whether the thread that looks sleeps until somebody waits.
     parked: bool,
     closed: bool,
@@ -42,9 +56,26 @@ impl Watch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes who waits for a stream.
-    pub(crate) fn wake(&self, stream: &str) {
-        let waiting = self.state().waiting.remove(stream);
+    /// Returns how often others may have changed something, which is found out some time after they did.
+    pub(crate) fn looks(&self) -> u64 {
+        self.state().looks
+    }
+
+    /// Wakes who waits for a stream that was changed here, in the order of the commits.
+    pub(crate) fn wake(&self, stream: &str, known: Option<Known>) {
+        let mut state = self.state();
+        match (known, state.known.get_mut(stream)) {
+            (Some(known), Some(before)) => *before = known,
+            (Some(known), None) => {
+                if state.known.len() >= KNOWN {
+                    state.known.clear();
+                }
+                state.known.insert(stream.to_owned(), known);
+            }
+            (None, _) => drop(state.known.remove(stream)),
+        }
+        let waiting = state.waiting.remove(stream);
+        drop(state);
         for waiter in waiting.into_iter().flatten() {
             let _ = waiter.send(());
         }
@@ -56,15 +87,20 @@ impl Watch {
     }
 
     fn wake_all(&self) {
-        let waiting = std::mem::take(&mut self.state().waiting);
+        let mut state = self.state();
+        state.looks += 1;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
         for waiter in waiting.into_values().flatten() {
             let _ = waiter.send(());
         }
     }
 
-    fn wait(&self, stream: &str) -> oneshot::Receiver<()> {
+    fn wait(&self, stream: &str) -> (oneshot::Receiver<()>, Option<u64>) {
         let (waiter, woken) = oneshot::channel();
         let mut state = self.state();
+        let looks = state.looks;
+        let known = state.known.get(stream).filter(|known| known.looks == looks).map(|known| known.length);
         let waiters = state.waiting.entry(stream.to_owned()).or_default();
         waiters.retain(|waiter| !waiter.is_closed());
         waiters.push(waiter);
@@ -72,7 +108,7 @@ impl Watch {
         if state.parked {
             self.awaited.notify_one();
         }
-        woken
+        (woken, known)
     }
 }
 
@@ -88,8 +124,9 @@ impl Poller {
         Self { file, watch, thread: Mutex::new(None) }
     }
 
-    /// Returns what resolves when a stream may have changed after this call.
-    pub(crate) fn wait(&self, stream: &str) -> Result<oneshot::Receiver<()>, StoreError> {
+    /// Returns what resolves when a stream may have changed after this call, or before it by others; and how long it is by the
+    /// last change that was made here, unless others may have made one since.
+    pub(crate) fn wait(&self, stream: &str) -> Result<(oneshot::Receiver<()>, Option<u64>), StoreError> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
             let (file, watch) = (self.file.clone(), self.watch.clone());

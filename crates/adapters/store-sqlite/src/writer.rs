@@ -10,7 +10,7 @@
 use crate::error::{Stop, is_busy, other, spoils_connection};
 use crate::file::File;
 use crate::readers::Idle;
-use crate::watch::Watch;
+use crate::watch::{Known, Watch};
 use abide_engine::port::StoreError;
 use rusqlite::{Connection, Error, FileControl};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -27,6 +27,9 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// as long.
 const QUICK: Duration = Duration::from_micros(500);
 const SMALL: usize = 64 * 1024;
+/// After how many commits in a row that took longer the disk counts as slow. One says little: on a machine that has other things
+/// to do, any commit waits for its turn now and then.
+const SLOW: u32 = 3;
 
 /// What a change is to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,9 @@ struct Change<T, W> {
     reach: Reach,
     /// About how many bytes it writes.
     bytes: usize,
+    /// How often others had changed something when it was asked for, and how long the stream is after it, if it says so.
+    looks: u64,
+    length: fn(&T) -> Option<u64>,
     /// What is done; it may be done twice if the first transaction fails, and refuses before it writes.
     work: W,
     outcome: Option<Result<T, StoreError>>,
@@ -77,17 +83,17 @@ impl<T: Send, W: FnMut(&Connection) -> Result<T, Stop> + Send> Job for Change<T,
     }
 
     fn settle(self: Box<Self>, failure: Option<StoreError>, watch: &Watch) {
-        let Change { stream, reach, outcome, answer, .. } = *self;
+        let Change { stream, reach, looks, length, outcome, answer, .. } = *self;
         let outcome = match failure {
             Some(error) => Err(error),
             None => outcome.unwrap_or_else(|| Err(other(&stream, "the change was not tried"))),
         };
-        let wakes = reach == Reach::Log && outcome.is_ok();
+        // Before the answer: whoever asked may follow the stream again at once, and knows of this change.
+        if let (Reach::Log, Ok(done)) = (reach, &outcome) {
+            watch.wake(&stream, length(done).map(|length| Known { length, looks }));
+        }
         // Who asked may have stopped waiting; the change stands all the same.
         let _ = answer.send(outcome);
-        if wakes {
-            watch.wake(&stream);
-        }
     }
 }
 
@@ -95,6 +101,7 @@ impl<T: Send, W: FnMut(&Connection) -> Result<T, Stop> + Send> Job for Change<T,
 pub(crate) struct Writer {
     place: String,
     readers: Arc<dyn Idle>,
+    watch: Arc<Watch>,
     work: Arc<Mutex<Work>>,
     thread: Mutex<Option<Thread>>,
 }
@@ -116,13 +123,13 @@ impl Writer {
         let work = Work {
             file,
             readers: Arc::clone(&readers),
-            watch,
+            watch: Arc::clone(&watch),
             // Whoever has just made the file has waited for its disk in place.
-            is_quick: connection.is_some(),
+            slow: if connection.is_some() { 0 } else { SLOW },
             connection,
             durable: true,
         };
-        Self { place, readers, work: Arc::new(Mutex::new(work)), thread: Mutex::new(None) }
+        Self { place, readers, watch, work: Arc::new(Mutex::new(work)), thread: Mutex::new(None) }
     }
 
     /// Does something in a transaction and returns what came of it once it is committed.
@@ -137,8 +144,26 @@ impl Writer {
         T: Send + 'static,
         W: FnMut(&Connection) -> Result<T, Stop> + Send + 'static,
     {
+        self.change_to(stream, reach, bytes, |_| None, work).await
+    }
+
+    /// Does the same, where what comes of it says how long the stream is now.
+    pub(crate) async fn change_to<T, W>(
+        &self,
+        stream: &str,
+        reach: Reach,
+        bytes: usize,
+        length: fn(&T) -> Option<u64>,
+        work: W,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnMut(&Connection) -> Result<T, Stop> + Send + 'static,
+    {
         let (answer, mut answered) = oneshot::channel();
-        let change = Change { stream: stream.to_owned(), reach, bytes, work, outcome: None, answer };
+        let looks = self.watch.looks();
+        let stream = stream.to_owned();
+        let change = Change { stream, reach, bytes, looks, length, work, outcome: None, answer };
         let ended = || other(&self.place, "the thread that writes has ended");
         let mut batch: Vec<Box<dyn Job>> = vec![Box::new(change)];
         if bytes <= SMALL
@@ -164,7 +189,7 @@ impl Writer {
             Err(TryLockError::Poisoned(work)) => work.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        (work.is_quick && work.connection.is_some()).then_some(work)
+        (work.slow < SLOW && work.connection.is_some()).then_some(work)
     }
 
     fn queue(&self) -> Result<mpsc::Sender<Box<dyn Job>>, StoreError> {
@@ -205,8 +230,8 @@ struct Work {
     connection: Option<Connection>,
     /// What the connection is set to.
     durable: bool,
-    /// Whether the last commit that the disk was waited for took little time.
-    is_quick: bool,
+    /// How many commits in a row that the disk was waited for took long.
+    slow: u32,
 }
 
 /// Does what comes in, until nobody can ask any more.
@@ -280,7 +305,8 @@ impl Work {
             self.connection = Some(connection);
         }
         if durable {
-            self.is_quick = result.is_ok() && from.elapsed() <= QUICK;
+            let is_quick = result.is_ok() && from.elapsed() <= QUICK;
+            self.slow = if is_quick { 0 } else { self.slow.saturating_add(1) };
         }
         result
     }
