@@ -17,7 +17,7 @@ const MOST: f64 = 3.0;
 const FEW: usize = 100;
 const MANY: usize = 100_000;
 /// A driver keeps a snapshot after that many events: at worst, so many come after the newest one.
-const AFTER: usize = 128;
+const AFTER: usize = 256;
 
 /// A step that fails, and a human who says each time that it is to be tried again: as many events as wanted.
 const ABILITY: &str = "name: stubborn

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 const WRITER: &str = concat!("abide-snapshot/3 ", env!("CARGO_PKG_VERSION"));
 
 /// How many events are between two snapshots at least.
-const FEWEST: usize = 128;
+const FEWEST: usize = 256;
 
 /// What has been appended since the newest snapshot.
 #[derive(Debug, Clone, Copy, Default)]

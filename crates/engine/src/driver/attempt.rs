@@ -37,17 +37,18 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let reports = reports.clone();
         let stop = stop.clone();
         let run = run.clone();
-        tasks.spawn(async move {
+        // What is seldom awaited has a place of its own, and so has the whole: a task is moved several times until it runs.
+        tasks.spawn(Box::pin(async move {
             let is_told = matches!(work, Ok(Work::Agent(_) | Work::Skill(_)));
             let run = if is_told {
-                driver.summarized(run, &key, attempt, deadline, &reports, &stop).await
+                Box::pin(driver.summarized(run, &key, attempt, deadline, &reports, &stop)).await
             } else {
                 run
             };
             let observation = match work {
                 Ok(Work::Script(work)) => driver.script(&run, &key, attempt, work, deadline, stop).await,
                 Ok(Work::Child(work)) => {
-                    match driver.child(&run, &key, attempt, work, deadline, stop).await {
+                    match Box::pin(driver.child(&run, &key, attempt, work, deadline, stop)).await {
                         Ok(Some(observation)) => observation,
                         Ok(None) => {
                             let _ = reports.send(Report::ChildWaits(key));
@@ -61,17 +62,19 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 }
                 Ok(Work::Agent(work)) => {
                     let work = Assignment::Agent(work);
-                    driver.agent(&run, &key, attempt, work, deadline, stop).await.unwrap_or_else(not_started)
+                    let ended = Box::pin(driver.agent(&run, &key, attempt, work, deadline, stop)).await;
+                    ended.unwrap_or_else(not_started)
                 }
                 Ok(Work::Skill(work)) => {
                     let work = Assignment::Skill(work);
-                    driver.agent(&run, &key, attempt, work, deadline, stop).await.unwrap_or_else(not_started)
+                    let ended = Box::pin(driver.agent(&run, &key, attempt, work, deadline, stop)).await;
+                    ended.unwrap_or_else(not_started)
                 }
                 Err(reason) => not_started(reason),
             };
             // The driver that waits for it may be gone; then nobody needs to know.
             let _ = reports.send(Report::Attempt(key, attempt, Box::new(observation)));
-        });
+        }));
     }
 
     async fn script(
