@@ -166,7 +166,7 @@ impl<S: Store> SessionLog<S> {
         let run = conversation.created.run.as_deref().map(|run| ("run".to_owned(), text(run)));
         let step = conversation.created.step.as_deref().map(|step| ("step".to_owned(), text(step)));
         entries.extend(turn.into_iter().chain(run).chain(step));
-        Value::Map(entries).to_string()
+        Value::Map(entries).to_json()
     }
 }
 
