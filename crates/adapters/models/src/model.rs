@@ -16,9 +16,10 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use std::error::Error as _;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep};
 
 /// How much of a refusal is read.
 const LONGEST_REFUSAL: usize = 64 << 10;
@@ -148,6 +149,7 @@ impl Asked {
         let mut reader = sse::Reader::new(request.limits.bytes.saturating_add(EVENT_ROOM));
         let mut left = self.provider.time.answer;
         let mut has_begun = false;
+        let mut alarm = pin!(tokio::time::sleep_until(begin));
         'answer: loop {
             let started = Instant::now();
             let until = if has_begun { started + self.provider.time.idle.min(left) } else { begin };
@@ -157,11 +159,15 @@ impl Asked {
                 (true, true) => TimeOut::Whole,
             };
             let broke = |problem| Err(self.error(problem, Retry::Later, hearing.usage()));
-            let chunk = match tokio::time::timeout_at(until, response.chunk()).await {
-                Err(_) => return broke(ModelProblem::TimedOut(timed_out)),
-                Ok(Ok(Some(chunk))) => chunk,
-                Ok(Ok(None)) if hearing.may_end() => break,
-                Ok(Ok(None) | Err(_)) => return broke(ModelProblem::CutOff),
+            let heard = tokio::select! {
+                biased;
+                heard = response.chunk() => heard,
+                () = rings_at(until, alarm.as_mut()) => return broke(ModelProblem::TimedOut(timed_out)),
+            };
+            let chunk = match heard {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) if hearing.may_end() => break,
+                Ok(None) | Err(_) => return broke(ModelProblem::CutOff),
             };
             // What the listener takes is not counted against the provider.
             left = left.saturating_sub(started.elapsed());
@@ -282,6 +288,21 @@ impl Asked {
 
     fn error(&self, problem: ModelProblem, retry: Retry, usage: Usage) -> ModelError {
         ModelError { provider: self.provider.name.as_str().into(), problem, help: None, retry, usage }
+    }
+}
+
+/// Waits until a moment, by an alarm that may be set to another one.
+///
+/// It is set anew only where it would ring too late, or has rung too early: an answer comes in hundreds of pieces, each of
+/// which puts the moment off.
+async fn rings_at(moment: Instant, mut alarm: Pin<&mut Sleep>) {
+    if moment < alarm.deadline() {
+        alarm.as_mut().reset(moment);
+    }
+    alarm.as_mut().await;
+    while Instant::now() < moment {
+        alarm.as_mut().reset(moment);
+        alarm.as_mut().await;
     }
 }
 

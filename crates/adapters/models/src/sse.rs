@@ -1,10 +1,13 @@
 //! Server-sent events out of bytes, however they were cut on their way.
 
+use memchr::memchr2;
+use std::borrow::Cow;
+
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Event {
-    /// What it carries; several lines are joined with line ends.
-    pub(crate) data: String,
+pub(crate) struct Event<'b> {
+    /// What it carries; several lines are joined with line ends. Borrowed where it came in one piece, as nearly all do.
+    pub(crate) data: Cow<'b, str>,
 }
 
 /// More bytes than one event may have.
@@ -29,66 +32,85 @@ impl Reader {
     }
 
     /// Takes bytes as they came, and returns the events that they complete.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
+    pub(crate) fn take<'b>(&mut self, bytes: &'b [u8]) -> Result<Vec<Event<'b>>, TooLong> {
         let mut events = Vec::new();
+        let mut data = self.data.take().map(Cow::Owned);
         let mut rest = bytes;
         while !rest.is_empty() {
             if std::mem::take(&mut self.returned) && rest[0] == b'\n' {
                 rest = &rest[1..];
                 continue;
             }
-            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                self.fits(rest)?;
+            let held = self.line.len() + data.as_ref().map_or(0, |data: &Cow<'_, [u8]>| data.len());
+            let fits =
+                |more: &[u8]| if more.len() > self.most.saturating_sub(held) { Err(TooLong) } else { Ok(()) };
+            let Some(end) = memchr2(b'\n', b'\r', rest) else {
+                fits(rest)?;
                 self.line.extend_from_slice(rest);
                 break;
             };
             let whole = &rest[..end];
+            fits(whole)?;
             self.returned = rest[end] == b'\r';
             rest = &rest[end + 1..];
-            self.fits(whole)?;
-            if self.line.is_empty() {
-                // Nearly every line comes in one piece, and is not copied.
-                events.extend(self.end_of(whole)?);
+            let line = if self.line.is_empty() {
+                Cow::Borrowed(whole)
             } else {
                 self.line.extend_from_slice(whole);
-                let line = std::mem::take(&mut self.line);
-                events.extend(self.end_of(&line)?);
-            }
+                Cow::Owned(std::mem::take(&mut self.line))
+            };
+            events.extend(end_of(line, &mut data, self.most)?);
         }
+        self.data = data.map(Cow::into_owned);
         Ok(events)
     }
+}
 
-    fn fits(&self, bytes: &[u8]) -> Result<(), TooLong> {
-        let held = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
-        if bytes.len() > self.most.saturating_sub(held) { Err(TooLong) } else { Ok(()) }
+/// Takes a whole line; an empty one ends the event.
+fn end_of<'b>(
+    line: Cow<'b, [u8]>,
+    data: &mut Option<Cow<'b, [u8]>>,
+    most: usize,
+) -> Result<Option<Event<'b>>, TooLong> {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    let mark = if line.starts_with(MARK) { MARK.len() } else { 0 };
+    let field = &line[mark..];
+    if field.is_empty() {
+        // An event without data is none, and what the event is called stands in its data too.
+        return Ok(data.take().map(|data| Event { data: text(data) }));
     }
-
-    /// Takes a whole line; an empty one ends the event.
-    fn end_of(&mut self, line: &[u8]) -> Result<Option<Event>, TooLong> {
-        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-        if line.is_empty() {
-            // An event without data is none, and what the event is called stands in its data too.
-            let text = |data| {
-                String::from_utf8(data)
-                    .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
-            };
-            return Ok(self.data.take().map(|data| Event { data: text(data) }));
-        }
-        let value = match line.strip_prefix(b"data") {
-            Some([]) => &[],
-            Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
+    let start = mark
+        + match field.strip_prefix(b"data") {
+            Some([]) => 4,
+            Some([b':', b' ', ..]) => 6,
+            Some([b':', ..]) => 5,
             // A comment, or a field that says nothing to us.
             _ => return Ok(None),
         };
-        match &mut self.data {
-            None => self.data = Some(value.to_vec()),
-            Some(data) if data.len() + value.len() < self.most => {
-                data.push(b'\n');
-                data.extend_from_slice(value);
-            }
-            Some(_) => return Err(TooLong),
+    let value = match line {
+        Cow::Borrowed(line) => Cow::Borrowed(&line[start..]),
+        Cow::Owned(mut line) => {
+            line.drain(..start);
+            Cow::Owned(line)
         }
-        Ok(None)
+    };
+    match data {
+        None => *data = Some(value),
+        Some(known) if known.len() + value.len() < most => {
+            let known = known.to_mut();
+            known.push(b'\n');
+            known.extend_from_slice(&value);
+        }
+        Some(_) => return Err(TooLong),
+    }
+    Ok(None)
+}
+
+fn text(data: Cow<'_, [u8]>) -> Cow<'_, str> {
+    let lossy = |data: &[u8]| Cow::Owned(String::from_utf8_lossy(data).into_owned());
+    match data {
+        Cow::Borrowed(data) => std::str::from_utf8(data).map_or_else(|_| lossy(data), Cow::Borrowed),
+        Cow::Owned(data) => String::from_utf8(data).map_or_else(|bad| lossy(bad.as_bytes()), Cow::Owned),
     }
 }
 
@@ -98,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(bytes: &[u8]) -> Vec<String> {
-        Reader::new(1000).take(bytes).unwrap().into_iter().map(|event| event.data).collect()
+        Reader::new(1000).take(bytes).unwrap().into_iter().map(|event| event.data.into_owned()).collect()
     }
 
     #[test]

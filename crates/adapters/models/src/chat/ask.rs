@@ -211,7 +211,7 @@ impl Serialize for Calls<'_> {
         let mut calls = to.serialize_seq(None)?;
         for piece in self.0 {
             if let Piece::Call(call) = piece {
-                let arguments = sent_back(&call.arguments).to_string();
+                let arguments = sent_back(&call.arguments).to_json();
                 let function = Entries([("name", call.name.as_str()), ("arguments", &arguments)]);
                 calls.serialize_element(&Three(
                     ("id", &call.id),
