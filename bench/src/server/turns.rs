@@ -81,17 +81,17 @@ fn served(bodies: &Path) -> anyhow::Result<Duration> {
     let body =
         r#"{"name": "Clock", "system_prompt": "You tell the time.", "capabilities": ["current_time"]}"#;
     let agent = post("/v1/agents", body)?["id"].as_str().context("an id")?.to_owned();
-    let begun = || -> anyhow::Result<String> {
-        let session = post(&format!("/v1/agents/{agent}/sessions"), "{}")?;
-        Ok(format!("/v1/sessions/{}/messages", session["id"].as_str().context("an id")?))
+    let session = || -> anyhow::Result<String> {
+        let made = post(&format!("/v1/agents/{agent}/sessions"), "{}")?;
+        Ok(format!("/v1/sessions/{}/messages", made["id"].as_str().context("an id")?))
     };
     let said = r#"{"text": "What time is it in London, Tokyo and Berlin?"}"#;
-    post(&begun()?, said)?;
+    post(&session()?, said)?;
     until(|| finished(&caller).is_ok_and(|finished| finished == 1))?;
     let sent: Vec<Value> = model.turns().iter().map(|request| request.body.clone()).collect();
     ensure!(sent.len() == QUESTIONS, "a turn asked {} times", sent.len());
     std::fs::write(bodies, serde_json::to_string(&sent)?)?;
-    let sessions: Vec<String> = (0..TURNS).map(|_| begun()).collect::<anyhow::Result<_>>()?;
+    let sessions: Vec<String> = (0..TURNS).map(|_| session()).collect::<anyhow::Result<_>>()?;
     let began = Instant::now();
     caller.ask(CONNECTIONS, TURNS, &|number| ("POST", sessions[number].clone(), said.to_owned()))?;
     until(|| finished(&caller).is_ok_and(|finished| finished == TURNS + 1))?;
