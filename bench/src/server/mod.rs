@@ -35,10 +35,13 @@ const QUICK: Extent = Extent { rounds: 3, requests: 8_000, changes: 500, clients
 /// How often all of it is done again when a bar is missed: another program can only make a round cost more.
 const TRIES: usize = 3;
 
-pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
+/// Runs all parts, or the one that is named.
+pub(crate) fn run(quick: bool, only: Option<&str>) -> anyhow::Result<ExitCode> {
     let extent = if quick { QUICK } else { THOROUGH };
     let mut kept = true;
-    for (what, part) in PARTS {
+    let wanted = |name: &str| only.is_none_or(|only| only == name);
+    ensure!(PARTS.iter().any(|(name, _)| wanted(name)), "the parts are reads, writes, turns and streams");
+    for (what, part) in PARTS.iter().filter(|(name, _)| wanted(name)) {
         let mut tries = 0;
         let held = loop {
             tries += 1;
@@ -55,7 +58,7 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<ExitCode> {
 type Part = fn(Extent) -> anyhow::Result<bool>;
 
 const PARTS: &[(&str, Part)] =
-    &[("reads", reads::run), ("writes", writes::run), ("turns", turns::run), ("idle streams", streams::run)];
+    &[("reads", reads::run), ("writes", writes::run), ("turns", turns::run), ("streams", streams::run)];
 
 /// Says whether a bar is kept.
 fn verdict(what: &str, ratio: f64, most: f64) -> bool {
