@@ -707,7 +707,7 @@ export interface Operations {
         };
         answer: RunPage;
     };
-    /** Starts a run; the same `Idempotency-Key` starts it once, however often it is sent within a week */
+    /** Starts a run; the same `Idempotency-Key` starts it once, however often it is sent within a week, and `traceparent` makes it part of the caller's trace */
     "POST /v1/runs": {
         body: NewRun;
         answer: RunHead;

@@ -152,5 +152,6 @@ fn created() -> Created {
         hooks: Vec::new(),
         deadline: None,
         plan_approval: false,
+        trace: None,
     }
 }

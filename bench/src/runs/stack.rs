@@ -76,6 +76,7 @@ impl Stack {
             parent: None,
             depth: 0,
             id: None,
+            trace: None,
         };
         self.runtime.block_on(async {
             let id = service::start(&self.driver, start).await?;

@@ -31,6 +31,7 @@ pub fn prepare_called<W: Workspace, C: Clock>(
         parent: Some((run.id.clone(), key.clone())),
         depth: run.created.depth + 1,
         id,
+        trace: None,
     };
     prepare(workspace, clock, start)
 }

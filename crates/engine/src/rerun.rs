@@ -60,6 +60,7 @@ pub async fn rerun<S: Store, P: Process, W: Workspace, C: Clock>(
         at: now,
         by: rerun.by,
         session: None,
+        trace: None,
         rerun_of: Some((old.id.clone(), old.step(from).id.value.clone())),
         taken_over,
         deadline: old.ability.settings.timeout.as_ref().map(|timeout| now.after(timeout.time())),

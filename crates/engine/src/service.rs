@@ -12,7 +12,7 @@ use crate::port::{Clock, Definition, Process, Runners, Store, StoreError, Worksp
 use crate::support::{check_rest, check_support};
 use abide_core::definition::check::DEEPEST_WORKFLOW;
 use abide_core::definition::{Ability, Input, InputType};
-use abide_core::event::{Created, Event, NotedVerdict, RunId, StepKey};
+use abide_core::event::{Created, Event, NotedVerdict, RunId, StepKey, TraceParent};
 use abide_core::run::{Command, Refusal, Run};
 use abide_core::value::Value;
 use abide_core::value::output::{MASK, Secret};
@@ -38,6 +38,8 @@ pub struct Start {
     pub depth: u32,
     /// Its id, when that is known before.
     pub id: Option<RunId>,
+    /// Whose trace it is part of.
+    pub trace: Option<TraceParent>,
 }
 
 /// Why something could not be done with a run.
@@ -211,6 +213,7 @@ pub fn prepare<W: Workspace, C: Clock>(
         hooks: definition.hooks,
         deadline: ability.settings.timeout.as_ref().map(|timeout| now.after(timeout.time())),
         plan_approval: ability.settings.plan_approval.as_ref().is_some_and(|flag| flag.value),
+        trace: start.trace,
         source: definition.source,
     };
     let id = start.id.unwrap_or_else(|| clock.new_run());

@@ -94,6 +94,7 @@ impl Play {
             hooks: Vec::new(),
             deadline: ability.settings.timeout.as_ref().map(|timeout| now.after(timeout.time())),
             plan_approval: ability.settings.plan_approval.as_ref().is_some_and(|flag| flag.value),
+            trace: None,
         };
         for input in &ability.inputs {
             if let Some(default) = &input.default {

@@ -90,6 +90,7 @@ impl Place {
             parent: None,
             depth: 0,
             id: None,
+            trace: None,
         };
         service::start(&program.driver, start).await.unwrap()
     }

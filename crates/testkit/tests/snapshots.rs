@@ -178,6 +178,7 @@ fn a_driver_keeps_snapshots_and_the_next_one_goes_on_from_them() {
             parent: None,
             depth: 0,
             id: None,
+            trace: None,
         };
         let id = service::start(&driver, start).await.unwrap();
         let (_stop, stopped) = tokio::sync::watch::channel(None);

@@ -6,10 +6,12 @@
 
 mod key;
 mod result;
+mod trace;
 mod verdict;
 
 pub use key::{HookKey, HookPhase, RunId, StepKey, Timestamp};
 pub use result::{AttemptFailure, Observation, Output, ProcessEnd, StepResult};
+pub use trace::TraceParent;
 pub use verdict::{GivenVerdict, NotedVerdict, VerdictAnswer};
 
 use crate::definition::StepId;
@@ -242,6 +244,8 @@ pub struct Created {
     pub deadline: Option<Timestamp>,
     /// Whether a human must agree to the plan first.
     pub plan_approval: bool,
+    /// Whose trace it is part of.
+    pub trace: Option<TraceParent>,
 }
 
 /// A step that a run takes over from the one that it repeats.

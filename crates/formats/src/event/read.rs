@@ -6,7 +6,7 @@ use abide_core::definition::StepId;
 use abide_core::event::{
     AttemptFailure, Created, EndStatus, Event, GivenVerdict, HookKey, HookPhase, LossDecision, NotedVerdict,
     Output, Question, QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp,
-    VerdictAnswer,
+    TraceParent, VerdictAnswer,
 };
 use abide_core::model::Usage;
 use abide_core::value::Value;
@@ -192,7 +192,15 @@ fn created(fields: &mut Fields<'_>) -> Result<Created, BadEvent> {
         hooks: hooks.ok_or_else(|| fields.bad("hooks"))?,
         deadline: fields.moment("deadline")?,
         plan_approval: fields.flag("plan_approval")?,
+        trace: trace(fields)?,
     })
+}
+
+fn trace(fields: &mut Fields<'_>) -> Result<Option<TraceParent>, BadEvent> {
+    match fields.optional_text("trace")? {
+        None => Ok(None),
+        Some(text) => TraceParent::parse(&text).map(Some).ok_or_else(|| fields.bad("trace")),
+    }
 }
 
 fn taken_over_of(value: Value) -> Result<TakenOver, BadEvent> {

@@ -132,6 +132,7 @@ fn created_data<'a, 'b>(created: &Created, map: &'a mut Map<'b>) -> &'a mut Map<
         .with("hooks", list(created.hooks.iter().map(hook_data)))
         .with("deadline", created.deadline.map(|at| at.0))
         .with("plan_approval", created.plan_approval)
+        .with("trace", maybe(created.trace.as_ref()))
 }
 
 /// Returns a step of another run.

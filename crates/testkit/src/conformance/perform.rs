@@ -58,6 +58,7 @@ pub async fn perform<S: Store, P: Process>(
         parent: None,
         depth: 0,
         id: None,
+        trace: None,
     };
     let id = match service::start(&driver, start).await {
         Ok(id) => id,

@@ -84,6 +84,7 @@ impl Simulation {
             hooks,
             deadline: ability.settings.timeout.as_ref().map(|timeout| now.after(timeout.time())),
             plan_approval: ability.settings.plan_approval.as_ref().is_some_and(|flag| flag.value),
+            trace: None,
             source,
         };
         let log = vec![(now, Event::Created(Box::new(created.clone())))];

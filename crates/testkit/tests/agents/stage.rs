@@ -110,6 +110,7 @@ pub(crate) async fn start<C: Clock>(driver: &TestDriver<C>, ability: &str, input
         parent: None,
         depth: 0,
         id: None,
+        trace: None,
     };
     service::start(driver, start).await.unwrap()
 }

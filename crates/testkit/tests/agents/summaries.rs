@@ -241,6 +241,7 @@ async fn a_run_that_asks_for_a_summary_nobody_can_make_does_not_begin() {
                 parent: None,
                 depth: 0,
                 id: None,
+                trace: None,
             };
             service::start(&driver, start).await.map_err(|error| error.to_string())
         }

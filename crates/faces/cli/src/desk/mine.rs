@@ -48,6 +48,7 @@ impl LocalDesk {
             parent: None,
             depth: 0,
             id: None,
+            trace: None,
         };
         let (prepared, level) = self
             .quietly(|session| {

@@ -80,6 +80,7 @@ pub(super) fn look(surroundings: &Surroundings, shared: &Shared, what: Look) -> 
                 parent: None,
                 depth: 0,
                 id: None,
+                trace: None,
             };
             let prepared = runs::prepare(session, start)?;
             let plan = Plan::of(&prepared.run, &prepared.secrets)

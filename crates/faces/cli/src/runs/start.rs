@@ -7,6 +7,7 @@ use crate::runners;
 use crate::session::{Session, find};
 use crate::{Exit, Failure};
 use abide_catalog::Status;
+use abide_core::event::TraceParent;
 use abide_core::plan::Call;
 use abide_engine::service::{self, Prepared, Start};
 use abide_process::LocalProcess;
@@ -47,6 +48,8 @@ pub(crate) fn start_of(
         parent: None,
         depth: 0,
         id: None,
+        // Whoever starts a command in a span of theirs says so in the environment.
+        trace: session.surroundings.variable("TRACEPARENT").and_then(|text| TraceParent::parse(&text)),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::problem::{Code, Problem};
 use crate::reply::Reply;
 use crate::view;
 use crate::who::Who;
-use abide_core::event::{LossDecision, RunId};
+use abide_core::event::{LossDecision, RunId, TraceParent};
 use abide_core::run::{Command, Run};
 use abide_engine::keys::Scope;
 use abide_engine::port::{HeadPlace, NewStart, Noted, Store as _, StoreError};
@@ -51,6 +51,7 @@ pub(super) async fn start<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
         parent: None,
         depth: 0,
         id: None,
+        trace: trace(ask),
     };
     let mut prepared = prepare(house, start).await?;
     let noted = NewStart {
@@ -118,6 +119,11 @@ pub(super) fn once(ask: &Ask) -> Result<Option<String>, Problem> {
             format!("an `Idempotency-Key` has 1 to {LONGEST_ONCE} visible characters"),
         )),
     }
+}
+
+/// Returns the caller's span, if there is one; what cannot be read is left out, as the standard asks.
+fn trace(ask: &Ask) -> Option<TraceParent> {
+    TraceParent::parse(ask.headers.get("traceparent")?.to_str().ok()?)
 }
 
 /// Returns what stands for a request; secrets are masked in it.

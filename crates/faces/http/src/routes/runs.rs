@@ -7,7 +7,7 @@ use http::Method;
 pub(super) const ROUTES: &[Route] = &[
     Route {
         method: &Method::POST,
-        summary: "Starts a run; the same `Idempotency-Key` starts it once, however often it is sent within a week",
+        summary: "Starts a run; the same `Idempotency-Key` starts it once, however often it is sent within a week, and `traceparent` makes it part of the caller's trace",
         body: Some("NewRun"),
         ..get("/v1/runs", RUN, Operation::StartRun, "startRun", Answer::Made("RunHead"))
     },

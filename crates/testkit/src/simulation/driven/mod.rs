@@ -120,6 +120,7 @@ impl Simulation {
             parent: None,
             depth: 0,
             id: None,
+            trace: None,
         };
         let id = service::start(&door, start).await.expect("an ability that is valid starts");
         let mut programs = Programs::new(&stage, &id);
