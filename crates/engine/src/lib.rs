@@ -22,6 +22,7 @@ pub mod summary;
 mod support;
 pub mod talk;
 pub mod toolbox;
+pub mod trace;
 pub mod turn;
 pub mod webhooks;
 
