@@ -13,6 +13,15 @@ pub trait Ear: Send + Sync + 'static {
     fn happened(&self, session: &SessionId, conversation: &Conversation, event: &TurnEvent);
 }
 
+/// Several ears, each told everything in turn.
+pub struct Ears(pub Vec<Arc<dyn Ear>>);
+
+impl Ear for Ears {
+    fn happened(&self, session: &SessionId, conversation: &Conversation, event: &TurnEvent) {
+        self.0.iter().for_each(|one| one.happened(session, conversation, event));
+    }
+}
+
 static EAR: OnceLock<Arc<dyn Ear>> = OnceLock::new();
 
 /// Lets one hear every session of this process from now on; returns whether nobody did before.

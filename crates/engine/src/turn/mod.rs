@@ -20,7 +20,7 @@ mod session;
 mod step;
 mod tree;
 
-pub use ear::{Ear, listen};
+pub use ear::{Ear, Ears, listen};
 pub use keeping::{Forgetting, Needed, prune as prune_sessions};
 pub use rounds::{Agent, Heard, ModelSeat, Report, TurnError, Watch};
 pub use rules::{Gate, Narrowed, OpenGate, OwnTiers, Permissions, StepGate, judged_call};

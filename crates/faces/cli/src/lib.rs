@@ -20,6 +20,7 @@ mod runners;
 mod runs;
 mod session;
 mod skills;
+mod traces;
 pub mod ui;
 mod webhooks;
 

@@ -13,6 +13,7 @@ use abide_engine::port::{
     Agents, Audit, Clock, Keys, Later, Messages, Process, SessionFiles, Sessions, Starts, Store, Workspace,
 };
 use abide_engine::talk::{Inbox, Talks};
+use abide_engine::trace::Tally;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -84,6 +85,9 @@ pub trait House: Send + Sync + 'static {
 
     /// Returns what is measured here; whatever drives runs tells it what happens to them.
     fn meter(&self) -> &Arc<Meter>;
+
+    /// Returns what became of the spans of traces, if a collector is told of them.
+    fn spans(&self) -> Option<&Tally>;
 
     /// Returns the keys that open the server.
     fn keys(&self) -> &dyn Keys;

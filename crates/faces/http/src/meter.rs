@@ -11,6 +11,7 @@ use abide_core::run::{Run, RunStatus};
 use abide_core::turn::{Conversation, TurnEnd, TurnEvent};
 use abide_engine::driver::Observer;
 use abide_engine::port::SessionId;
+use abide_engine::trace::{Fate as SpanFate, Tally};
 use abide_engine::turn::Ear;
 use abide_engine::webhooks::{Fate, Told};
 use std::collections::{BTreeMap, HashMap};
@@ -189,11 +190,11 @@ pub(crate) async fn text<H: House>(house: &H) -> String {
     let waiting: Vec<(String, u64)> = webhooks.names().map(waiting).collect();
     let mut measured = house.meter().lock();
     measured.runs.retain(|id, _| house.fleet().drives(id));
-    measured.text(ready, took, &waiting)
+    measured.text(ready, took, &waiting, house.spans())
 }
 
 impl Measured {
-    fn text(&self, ready: bool, took: Duration, waiting: &[(String, u64)]) -> String {
+    fn text(&self, ready: bool, took: Duration, waiting: &[(String, u64)], spans: Option<&Tally>) -> String {
         let mut page = Page(String::new());
         page.head("abide_info", "gauge", "The version that answers.");
         page.row("abide_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -265,6 +266,15 @@ impl Measured {
         page.row("abide_store_up", &[], u8::from(ready));
         page.head("abide_store_answer_seconds", "gauge", "How long the stores took to answer just now.");
         page.row("abide_store_answer_seconds", &[], format!("{:.6}", took.as_secs_f64()));
+        if let Some(spans) = spans {
+            page.head("abide_trace_spans_total", "counter", "Spans of traces, by what became of them.");
+            for fate in SpanFate::ALL {
+                page.row("abide_trace_spans_total", &[("fate", fate.word())], spans.count(fate));
+            }
+            let about = "Traces that could not be put together, or that nobody had the time for.";
+            page.head("abide_traces_lost_total", "counter", about);
+            page.row("abide_traces_lost_total", &[], spans.lost());
+        }
         page.0
     }
 }
@@ -352,7 +362,10 @@ mod tests {
             took: Duration::ZERO,
             fate,
         });
-        let text = meter.lock().text(true, Duration::from_millis(2), &[("pager".to_owned(), 3)]);
+        let tally = Tally::default();
+        tally.add(SpanFate::Dropped, 4);
+        let waiting = [("pager".to_owned(), 3)];
+        let text = meter.lock().text(true, Duration::from_millis(2), &waiting, Some(&tally));
         for line in [
             "abide_turns_total{end=\"failed\"} 1",
             "abide_tool_calls_total{outcome=\"failed\"} 1",
@@ -362,6 +375,8 @@ mod tests {
             "abide_webhook_deliveries_total{webhook=\"pager\",outcome=\"given_up\"} 1",
             "abide_webhook_deliveries_total{webhook=\"pager\",outcome=\"delivered\"} 0",
             "abide_webhook_undelivered{webhook=\"pager\"} 3",
+            "abide_trace_spans_total{fate=\"dropped\"} 4",
+            "abide_traces_lost_total 0",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }

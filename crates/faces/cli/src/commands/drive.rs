@@ -1,10 +1,11 @@
 //! A run driven and shown, until it is over or left.
 
 use super::asking::{Answered, Questions};
-use crate::builtin::forget_old_sessions;
+use crate::builtin::{forget_old_sessions, sessions_file};
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalDriver, Screen, SystemClock, Told};
 use crate::session::Session;
+use crate::traces::tell_of_run;
 use crate::ui::json::from_value;
 use crate::{Exit, Failure};
 use abide_core::event::{Event, LossDecision, RunId, Timestamp};
@@ -80,6 +81,10 @@ pub(super) async fn drive(
     let status = status.map_err(|error| failed(&error, &id))?;
     try_to_take_verdicts(session.surroundings, driver.store(), &id).await;
     if status.is_final() {
+        let sessions = sessions_file(session);
+        if let Some(trouble) = tell_of_run(session.surroundings, &sessions, driver.store(), &id).await {
+            session.say(&trouble)?;
+        }
         // The run is over, whatever comes of this; the next one tries again.
         let _ = history::prune(driver.store(), &SystemClock, runs::limits(session), &id).await;
         let _ = forget_old_sessions(session, "").await;

@@ -3,6 +3,7 @@
 use crate::args::{ServeArguments, Shared};
 use crate::house::{LocalHouse, ServerLog, Stores, log};
 use crate::session::Session;
+use crate::traces::Traces;
 use crate::{Exit, Failure};
 use crate::{models, webhooks};
 use abide_http::{House as _, Options, ServeError, Server};
@@ -32,7 +33,15 @@ pub(crate) fn serve(
     runtime.block_on(async {
         let stores = Stores::open(session, arguments.database.database.as_deref())?;
         let shown = stores.shown.clone();
-        let house = Arc::new(LocalHouse::new(session, shared, stores, deliveries).await);
+        let traces = match Traces::start(session, Arc::clone(&stores.log), Arc::clone(&stores.talks)) {
+            Ok(traces) => traces.map(Arc::new),
+            // What is wrong with that keeps nobody from working.
+            Err(why) => {
+                session.say(&why)?;
+                None
+            }
+        };
+        let house = Arc::new(LocalHouse::new(session, shared, stores, deliveries, traces.clone()).await);
         house.ready().await.map_err(|why| Failure::new(Exit::System, why))?;
         let server = Server::bind(arguments.bind, &options, house).await.map_err(|error| failed(&error))?;
         // What happens is kept until it can be told: what is missing does not keep a server from starting.
@@ -67,6 +76,9 @@ pub(crate) fn serve(
             server.address()
         ))?;
         server.serve(told_to_end()?).await;
+        if let Some(traces) = traces {
+            traces.end().await;
+        }
         Ok(Exit::Done)
     })
 }

@@ -1,8 +1,10 @@
 //! Whose run a call is about: begun for the session that asks, found again after a restart, and no other session's.
 
 use super::{LocalDesk, refused, session_of, value};
+use crate::builtin::sessions_file;
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalDriver, SystemClock};
+use crate::traces::tell_of_run;
 use abide_core::definition::Enforcement;
 use abide_core::event::RunId;
 use abide_core::policy::{Client, OwnTool};
@@ -108,7 +110,7 @@ impl LocalDesk {
     /// Drives a run beside everything else, until it is over, left, or cannot go on.
     fn drive(&self, driver: LocalDriver, id: RunId, mut stopped: watch::Receiver<Option<Signal>>) {
         let (floor, surroundings) = (self.floor(), self.surroundings.clone());
-        let limits = self.quietly(|session| Ok(runs::limits(session))).ok();
+        let kept = self.quietly(|session| Ok((runs::limits(session), sessions_file(session)))).ok();
         tokio::spawn(async move {
             let mut tries = 0;
             let end = loop {
@@ -133,9 +135,11 @@ impl LocalDesk {
             };
             try_to_take_verdicts(&surroundings, driver.store(), &id).await;
             floor.left(&id, why);
-            if let (Ok(status), Some(limits)) = (end, limits)
+            if let (Ok(status), Some((limits, sessions))) = (end, kept)
                 && status.is_final()
             {
+                // Standard error is the client's to show; a collector that is down is no news of the run.
+                let _ = tell_of_run(&surroundings, &sessions, driver.store(), &id).await;
                 // The run is over, whatever comes of this; the next one tries again.
                 let _ = history::prune(driver.store(), &SystemClock, limits, &id).await;
             }

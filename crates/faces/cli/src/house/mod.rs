@@ -16,6 +16,7 @@ use crate::capabilities::{Reach, capabilities};
 use crate::gate::try_to_take_verdicts;
 use crate::runs::{self, LocalWorkspace, SystemClock};
 use crate::session::Session;
+use crate::traces::Traces;
 use crate::{Surroundings, runners, webhooks};
 use abide_capabilities::{Workspace, launcher};
 use abide_core::event::{RunId, Timestamp};
@@ -26,6 +27,8 @@ use abide_engine::port::{
     Agents, Audit, Clock as _, Keys, Later, Messages, SessionFiles, Sessions, Starts, Store as _,
 };
 use abide_engine::talk::{Grounds, Inbox, Talks};
+use abide_engine::trace::Tally;
+use abide_engine::turn::{Ear, Ears};
 use abide_engine::webhooks::Hearing;
 use abide_http::{Code, Fleet, House, HouseDriver, Hub, Look, Meter, Notices, Problem};
 use abide_process::LocalProcess;
@@ -39,6 +42,7 @@ pub(crate) struct LocalHouse {
     driver: Driver<ServerStore, LocalProcess, LocalWorkspace, SystemClock>,
     fleet: Arc<Fleet>,
     meter: Arc<Meter>,
+    traces: Option<Arc<Traces>>,
     talks: Arc<Talks<ServerStore, SystemClock>>,
     hub: Arc<Hub>,
     inbox: Arc<Inbox<SystemClock>>,
@@ -56,11 +60,14 @@ impl LocalHouse {
         shared: &Shared,
         stores: Stores,
         log: Option<Hearing>,
+        traces: Option<Arc<Traces>>,
     ) -> Self {
         let fleet = Arc::new(Fleet::default());
         let meter = Arc::new(Meter::default());
         // One server is one process; a second one in it would only lack the numbers of its agents.
-        abide_engine::turn::listen(Arc::clone(&meter) as _);
+        let tracing = traces.iter().map(|traces| Arc::clone(traces) as Arc<dyn Ear>);
+        let ears = std::iter::once(Arc::clone(&meter) as Arc<dyn Ear>).chain(tracing).collect();
+        abide_engine::turn::listen(Arc::new(Ears(ears)));
         let measuring = Arc::clone(&meter);
         let hearing: Hearing = Arc::new(move |told| {
             measuring.told(told);
@@ -113,6 +120,7 @@ impl LocalHouse {
             driver,
             fleet,
             meter,
+            traces,
             talks,
             hub,
             inbox,
@@ -141,6 +149,10 @@ impl House for LocalHouse {
 
     fn meter(&self) -> &Arc<Meter> {
         &self.meter
+    }
+
+    fn spans(&self) -> Option<&Tally> {
+        self.traces.as_ref().map(|traces| traces.tally())
     }
 
     fn keys(&self) -> &dyn Keys {
@@ -217,10 +229,13 @@ impl House for LocalHouse {
 
     fn settle(&self, run: &RunId, over: bool) -> Later<()> {
         let (log, run, limits) = (Arc::clone(&self.stores.log), run.clone(), self.limits);
-        let surroundings = self.surroundings.clone();
+        let (surroundings, traces) = (self.surroundings.clone(), self.traces.clone());
         Box::pin(async move {
             try_to_take_verdicts(&surroundings, &*log, &run).await;
             if over {
+                if let Some(traces) = traces {
+                    traces.run(run.clone());
+                }
                 // The run is over, whatever comes of this; the next one tries again.
                 let _ = history::prune(&*log, &SystemClock, limits, &run).await;
             }

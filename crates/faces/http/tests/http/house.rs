@@ -14,6 +14,7 @@ use abide_engine::port::{
     Starts, Workspace, WorkspaceError,
 };
 use abide_engine::talk::{Grounds, Inbox, Talks};
+use abide_engine::trace::Tally;
 use abide_engine::webhooks::{Grounds as WebhookGrounds, Webhooks};
 use abide_http::{Fleet, House, HouseDriver, Hub, Look, Meter, Notices, Options, Problem, Server};
 use abide_process::LocalProcess;
@@ -224,6 +225,10 @@ impl House for TestHouse {
 
     fn meter(&self) -> &Arc<Meter> {
         &self.meter
+    }
+
+    fn spans(&self) -> Option<&Tally> {
+        None
     }
 
     fn keys(&self) -> &dyn Keys {
