@@ -11,13 +11,18 @@ use std::time::Duration;
 use tokio::sync::futures::OwnedNotified;
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 /// What changes are told on.
 pub(crate) const CHANNEL: &str = "abide_streams";
 /// What the news of a session's messages are told by, before its id: no stream is called so.
 pub(crate) const MESSAGES: &str = "messages/";
-/// How long nobody looks when nothing is heard: a belt beside the braces.
+/// How long nobody looks when nothing is heard, and no connection listens.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// The same while one does, whose silence is looked into for all: a belt beside the braces.
+const LONG_PATIENCE: Duration = Duration::from_mins(10);
+/// How long a connection may take to say that it is still there.
+const PROBE: Duration = Duration::from_secs(5);
 /// How long a new connection is waited for before the next try.
 pub(crate) const AGAIN: Duration = Duration::from_millis(500);
 /// The most bytes of a name that are told: the database takes 8,000 for all.
@@ -63,6 +68,11 @@ impl Listening {
         })
     }
 
+    /// Returns how long whoever follows a stream waits before they look by themselves.
+    pub(crate) fn patience(&self) -> Duration {
+        if *self.heard.borrow() { LONG_PATIENCE } else { PATIENCE }
+    }
+
     /// Returns what is done as soon as a name is told, from now on or when a connection listens again.
     pub(crate) fn hear(&self, name: &str) -> OwnedNotified {
         self.woken(name).notified_owned()
@@ -72,7 +82,7 @@ impl Listening {
     pub(crate) async fn follow(&self, stream: &str) -> Arc<Notify> {
         let woken = self.woken(stream);
         let mut heard = self.heard.clone();
-        let _ = tokio::time::timeout(AGAIN, heard.wait_for(|heard| *heard)).await;
+        let _ = timeout(AGAIN, heard.wait_for(|heard| *heard)).await;
         woken
     }
 }
@@ -104,7 +114,16 @@ async fn listen(pool: PgPool, followed: Arc<Followed>, listens: watch::Sender<bo
             listens.send_replace(true);
             // What happened before anybody listened was told to nobody.
             wake_all(&followed);
-            while let Ok(Some(told)) = listener.try_recv().await {
+            loop {
+                let Ok(heard) = timeout(PATIENCE, listener.try_recv()).await else {
+                    // A connection that is silent may be gone without a word: it is asked once for all who wait.
+                    let probe = timeout(PROBE, sqlx::query("SELECT 1").execute(&mut listener)).await;
+                    if matches!(probe, Ok(Ok(_))) {
+                        continue;
+                    }
+                    break;
+                };
+                let Ok(Some(told)) = heard else { break };
                 let woken = lock(&followed).get(told.payload()).and_then(Weak::upgrade);
                 if let Some(woken) = woken {
                     woken.notify_waiters();

@@ -2,7 +2,7 @@
 
 use crate::error::{Stop, of_commit, other};
 use crate::leases::Taking;
-use crate::listen::{AGAIN, Listening, PATIENCE};
+use crate::listen::{AGAIN, Listening};
 use crate::outage::{IsCommitted, Outage};
 use crate::{events, leases, outputs, schema};
 use abide_engine::port::{
@@ -394,7 +394,7 @@ impl Store for PgStore {
             if length.unwrap_or(0) > seq || (length.is_none() && seq > 0) {
                 return Ok(());
             }
-            let _ = tokio::time::timeout(PATIENCE, next).await;
+            let _ = tokio::time::timeout(self.listening().patience(), next).await;
         }
     }
 }
