@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 
 /// A server that ends with the test.
 pub(crate) struct Server {
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) address: String,
 }
 

@@ -84,6 +84,16 @@ impl Database {
             .arg(self.port.to_string()));
     }
 
+    /// Returns the number that a statement answers.
+    pub(crate) fn number(&self, text: &str) -> u64 {
+        let asked = Command::new(programs().join("psql"))
+            .args(["-qtA", "-h", "127.0.0.1", "-U", "abide", "-d", "postgres", "-c", text, "-p"])
+            .arg(self.port.to_string())
+            .output()
+            .unwrap();
+        String::from_utf8(asked.stdout).unwrap().trim().parse().unwrap()
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }

@@ -7,6 +7,8 @@
 )]
 
 mod database;
+#[path = "../server_kill/idle.rs"]
+mod idle;
 #[path = "../server_kill/load.rs"]
 mod load;
 #[path = "../server_kill/pages.rs"]
@@ -20,9 +22,12 @@ mod stage;
 #[path = "../binary/support.rs"]
 #[expect(dead_code, reason = "shared with the tests of the binary")]
 mod support;
+#[path = "../server_kill/talk.rs"]
+mod talk;
 
 mod real_postgres {
     mod databases;
+    mod idle;
     mod killed;
     mod servers;
     mod webhooks;

@@ -2,6 +2,7 @@
 
 use crate::server::Server;
 use crate::support::Project;
+use crate::talk::{Talk, model};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -22,6 +23,8 @@ struct Promised {
     agents: BTreeMap<String, (String, Vec<String>)>,
     /// Runs, with the caller's name for each.
     runs: BTreeMap<String, String>,
+    /// What was said in sessions.
+    talk: Talk,
 }
 
 struct Stage {
@@ -31,7 +34,16 @@ struct Stage {
     promised: Mutex<Promised>,
     over: AtomicBool,
     number: AtomicUsize,
+    /// How often the server was killed.
+    killed: AtomicUsize,
+    /// How many messages were about to be said.
+    said: AtomicUsize,
+    /// The sessions in which something is said.
+    sessions: Vec<String>,
 }
+
+/// How many messages are said before the server is killed once more: each is answered while it is killed again and again.
+const SAID_AT_ONCE: usize = 2;
 
 /// Kills a server so often, at any moment, and checks that it kept its word.
 pub(crate) fn kill_again_and_again(times: usize, database: Option<&str>) {
@@ -42,14 +54,24 @@ pub(crate) fn kill_again_and_again(times: usize, database: Option<&str>) {
     let key = project.abide(&[&["key", "create", "ada", "--scope", "admin"], &database[..]].concat());
     assert_eq!(key.code, Some(0), "{key:?}");
     let more = [&["--rate", "0"], &database[..]].concat();
-    let mut server = Server::start(&project, &more);
-    let stage = Stage {
+    let model = model();
+    let url = model.url();
+    let variables =
+        [("ANTHROPIC_BASE_URL", &*url), ("ANTHROPIC_API_KEY", "none"), ("ABIDE_MODEL", "anthropic/scripted")];
+    let start = || Server::start_with(&project, &more, &variables);
+    let mut server = start();
+    let mut stage = Stage {
         address: RwLock::new(server.address.clone()),
         key: key.out.trim().to_owned(),
         promised: Mutex::default(),
         over: AtomicBool::new(false),
         number: AtomicUsize::new(0),
+        killed: AtomicUsize::new(0),
+        said: AtomicUsize::new(0),
+        sessions: Vec::new(),
     };
+    stage.sessions =
+        crate::talk::sessions(|path, body| stage.ask("POST", path, None, body).expect("it answers"));
     let server = std::thread::scope(|scope| {
         for caller in 0..CALLERS {
             let stage = &stage;
@@ -63,8 +85,12 @@ pub(crate) fn kill_again_and_again(times: usize, database: Option<&str>) {
         for time in 0..times {
             // Sometimes before it has begun, sometimes in the middle of much.
             std::thread::sleep(Duration::from_millis(u64::try_from(time * 37 % 211).unwrap()));
+            if time % 2 == 0 {
+                stage.wait_for_promises();
+            }
             drop(server);
-            server = Server::start(&project, &more);
+            stage.killed.fetch_add(1, Ordering::Relaxed);
+            server = start();
             stage.address.write().unwrap().clone_from(&server.address);
         }
         stage.over.store(true, Ordering::Relaxed);
@@ -97,6 +123,10 @@ impl Stage {
 
     fn ask_for_something(&self, caller: usize) -> Option<()> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
+        if self.said.load(Ordering::Relaxed) < SAID_AT_ONCE * (1 + self.killed.load(Ordering::Relaxed)) {
+            let number = self.said.fetch_add(1, Ordering::Relaxed);
+            return self.say(number);
+        }
         match number % 3 {
             0 => {
                 let name = format!("agent {caller} {number}");
@@ -125,14 +155,7 @@ impl Stage {
             _ => {
                 let name = format!("{caller}-{number}");
                 let body = json!({ "ability": "two", "inputs": { "name": name } });
-                // The same request again, until somebody says yes: it is one run.
-                let (status, run) = (0..5).find_map(|_| {
-                    let asked = self.ask("POST", "/v1/runs", Some(&name), &body);
-                    if asked.is_none() {
-                        std::thread::sleep(Duration::from_millis(50));
-                    }
-                    asked
-                })?;
+                let (status, run) = self.ask_again("/v1/runs", &name, &body)?;
                 assert_eq!(status, 201, "{run}");
                 self.promised.lock().unwrap().runs.insert(run["run"].as_str()?.to_owned(), name);
             }
@@ -140,10 +163,46 @@ impl Stage {
         Some(())
     }
 
-    /// Checks that everything is there, and that every run ends once.
+    /// Waits until the server has said yes to one more agent and one more run, so that there is something to lose, also on a busy machine.
+    fn wait_for_promises(&self) {
+        let counts = || {
+            let promised = self.promised.lock().unwrap();
+            [promised.agents.len(), promised.runs.len()]
+        };
+        let (known, end) = (counts(), Instant::now() + Duration::from_secs(5));
+        while counts().iter().zip(known).any(|(count, known)| *count == known) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Sends the same request again, until somebody says yes: it counts once.
+    fn ask_again(&self, path: &str, once: &str, body: &Value) -> Option<(u16, Value)> {
+        (0..5).find_map(|_| {
+            let asked = self.ask("POST", path, Some(once), body);
+            if asked.is_none() {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            asked
+        })
+    }
+
+    /// Says something in one of the sessions.
+    fn say(&self, number: usize) -> Option<()> {
+        let session = &self.sessions[number % self.sessions.len()];
+        let (text, body) = crate::talk::message(number);
+        let at = format!("/v1/sessions/{session}/messages");
+        let (status, message) = self.ask_again(&at, &text, &body)?;
+        assert_eq!(status, 202, "{message}");
+        let id = message["id"].as_str()?.to_owned();
+        self.promised.lock().unwrap().talk.insert(id, (session.clone(), text));
+        Some(())
+    }
+
+    /// Checks that everything is there, and that every run and every turn ends once.
     fn check(&self, server: &Server, project: &Project) {
         let promised = self.promised.lock().unwrap();
-        assert!(promised.agents.len() > 20 && promised.runs.len() > 20, "there was something to lose");
+        let (agents, runs) = (promised.agents.len(), promised.runs.len());
+        assert!(agents > 20 && runs > 20, "there was something to lose: {agents} agents, {runs} runs");
         for (id, (name, perhaps)) in &promised.agents {
             let (status, agent) = server.get(&format!("/v1/agents/{id}"), None);
             assert_eq!(status, 200, "{agent}");
@@ -174,9 +233,19 @@ impl Stage {
                 .collect();
             let count = |kind: &str| kinds.iter().filter(|known| **known == kind).count();
             assert_eq!((count("run.created"), count("run.finished")), (1, 1), "{shown}: {kinds:?}");
+            // Both steps may run again, and each had its effect.
             let trace = std::fs::read_to_string(project.path(format!("trace-{name}"))).unwrap();
             assert!(trace.starts_with("one\n") && trace.contains("two\n"), "{trace}");
         }
+        let killed = self.killed.load(Ordering::Relaxed);
+        assert!(
+            promised.talk.len() > killed / 2,
+            "there was something to lose: {} messages",
+            promised.talk.len()
+        );
+        crate::talk::check(&self.sessions, &promised.talk, deadline, |path| {
+            server.get(path, Some(&self.key))
+        });
         // What nobody was told of ends too: nothing is left open.
         let open = || {
             let page = server.get("/v1/runs?limit=200", None).1;

@@ -4,6 +4,7 @@
     reason = "these tests start the binary, and write the files that it reads"
 )]
 
+mod idle;
 mod load;
 mod pages;
 #[path = "../binary/server.rs"]
@@ -12,6 +13,18 @@ mod server;
 #[path = "../binary/support.rs"]
 #[expect(dead_code, reason = "shared with the tests of the binary")]
 mod support;
+mod talk;
+
+#[test]
+fn a_thousand_who_listen_to_a_server_on_sqlite_cost_nothing() {
+    let (project, model) = (support::Project::new(), talk::model());
+    let key = project.abide(&["key", "create", "ada", "--scope", "admin"]).out.trim().to_owned();
+    let url = model.url();
+    let variables =
+        [("ANTHROPIC_BASE_URL", &*url), ("ANTHROPIC_API_KEY", "none"), ("ABIDE_MODEL", "anthropic/scripted")];
+    let start = || server::Server::start_with(&project, &["--rate", "0"], &variables);
+    idle::a_thousand_cost_nothing(start, &key, std::time::Duration::ZERO, || 0);
+}
 
 #[test]
 fn a_server_on_sqlite_that_is_killed_a_hundred_times_keeps_its_word() {

@@ -96,6 +96,69 @@ async fn every_route_is_closed_to_foreign_pages_and_names_whatever_key_they_brin
 }
 
 #[tokio::test]
+async fn no_route_of_a_session_tells_or_changes_anything_of_another_one() {
+    const SECRET: &str = "marked-as-secret";
+    let served = Served::with(Options { rate: Some(0), ..Options::default() }).await;
+    let client = served.client;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let one = crate::sessions::begun(&served).await;
+    let ask = async |request: String, body: serde_json::Value| {
+        let got = client.ask(&request, Some(&admin), Some(&body)).await;
+        assert!((200..300).contains(&got.status), "{request}: {got:?}");
+        got.json()
+    };
+    ask(format!("PATCH /v1/sessions/{one}"), json!({ "title": SECRET })).await;
+    let message = ask(format!("POST /v1/sessions/{one}/messages"), json!({ "text": SECRET })).await;
+    let message = message["id"].as_str().unwrap().to_owned();
+    let (host, key) = (format!("Host: {}", client.address), format!("Authorization: Bearer {admin}"));
+    let put = format!("PUT /v1/sessions/{one}/fs?path=/{SECRET}.txt");
+    assert_eq!(client.raw(&put, &[&host, &key], SECRET).await.status, 200);
+    let all = async || {
+        let mut all = Vec::new();
+        for part in ["", "/messages", "/fs?path=/", "/fs/stat?path=/marked-as-secret.txt"] {
+            all.push(client.ask(&format!("GET /v1/sessions/{one}{part}"), Some(&admin), None).await.body);
+        }
+        all
+    };
+    while !all().await.concat().contains("finished") {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let before = all().await;
+    assert!(before.iter().all(|part| part.contains(SECRET)), "{before:?}");
+    let mut walked = 0;
+    for route in ROUTES.iter().filter(|route| route.path.contains("{session}")) {
+        let two = crate::sessions::begun(&served).await;
+        let path = route.path.replace("{session}", &two).replace("{message}", &message);
+        if path.ends_with("/stream") {
+            // It has no end: that nothing comes is what is looked at.
+            let request = format!("GET {path}");
+            let stream = client.ask(&request, Some(&admin), None);
+            let heard = tokio::time::timeout(std::time::Duration::from_millis(300), stream).await;
+            assert!(heard.is_err(), "{heard:?}");
+            walked += 1;
+            continue;
+        }
+        for query in [
+            "",
+            "?path=/marked-as-secret.txt",
+            "?path=../../marked-as-secret.txt&recursive=true",
+            "?pattern=marked",
+        ] {
+            let body = json!({ "from": "/marked-as-secret.txt", "to": "/mine", "title": "t", "text": "t" });
+            let got = client
+                .ask(&format!("{} {path}{query}", route.method), Some(&admin), route.body.map(|_| &body))
+                .await;
+            // What was asked for may be said again; what is known of it may not.
+            let told = got.body.replace("marked-as-secret.txt", "");
+            assert!(!told.contains(SECRET) && got.status != 500, "{} {path}{query}: {got:?}", route.method);
+        }
+        walked += 1;
+    }
+    assert!(walked >= 15, "{walked} routes are about sessions");
+    assert_eq!(all().await, before, "nothing of it is changed");
+}
+
+#[tokio::test]
 async fn without_a_key_this_machine_looks_and_starts_and_decides_nothing() {
     let served = Served::with(Options { rate: Some(0), ..Options::default() }).await;
     for route in ROUTES {
