@@ -460,8 +460,10 @@ answers! {
         path: String,
         /// What is in it.
         entries: Vec<File>,
-        /// How many that are.
+        /// How many there are, on all pages.
         count: u64,
+        /// Where the next page begins, if pages were asked for.
+        next: Option<String>,
     }
 
     /// What was deleted.
