@@ -1,6 +1,6 @@
 //! Webhooks: who is told over HTTP what happens at a server.
 //!
-//! What is to be told is kept in the [`Outbox`](crate::port::Outbox) before anything is sent, so that a server that dies has not
+//! What is to be told is kept in the [`Outbox`] before anything is sent, so that a server that dies has not
 //! forgotten it. Each webhook has a task of its own ([`Webhooks::start`]) that takes what is due, signs it and has it carried: one
 //! receiver that is slow or gone holds no other one up. What was refused is tried again after longer and longer waits, for a day.
 //! Servers that share a database share the work: what one has taken is nobody else's for a minute.
