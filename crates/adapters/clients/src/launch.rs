@@ -4,6 +4,7 @@
 
 use crate::inspect::{Gate, inspect};
 use crate::switches::switched_off;
+use crate::trial::{OPENCODE_SETTINGS, object};
 use crate::{Client, Error, Places, Scope, Target, claude, codex, opencode};
 use abide_formats::edit::toml;
 use abide_formats::json::to_json;
@@ -23,9 +24,6 @@ pub struct Hooked {
 
 /// Moments that are no concern of a session that abide starts: it ends when it likes, and is looked at then.
 const NOT_NEEDED: [&str; 2] = ["Stop", "SubagentStop"];
-
-/// The variable by which OpenCode takes settings beside those of its files.
-const OPENCODE_SETTINGS: &str = "OPENCODE_CONFIG_CONTENT";
 
 /// Returns what makes a client ask the gate; nothing if it does by what is installed.
 ///
@@ -103,10 +101,7 @@ fn in_opencode(program: &str, folder: &Path, inherited: Option<&str>) -> Result<
     let name = format!("abide-{}.js", &crate::receipt::digest(&plugin)[..16]);
     let path = folder.join(name);
     let text = path.to_str().ok_or_else(|| Error::Path(path.clone()))?;
-    let mut settings = inherited
-        .and_then(|text| serde_json::from_str::<Json>(text).ok())
-        .filter(Json::is_object)
-        .unwrap_or_else(|| json!({}));
+    let mut settings = object(inherited);
     let mut plugins = settings["plugin"].as_array().cloned().unwrap_or_default();
     plugins.push(json!(format!("file://{text}")));
     settings["plugin"] = Json::Array(plugins);

@@ -3,7 +3,8 @@
 //! What each client needs is said by [`claude`], [`opencode`] and [`codex`] as a list of pieces: a file and what
 //! abide wants in it. [`plan`] compares the pieces with the disk and answers with the changes, [`Plan::apply`] makes them, and
 //! [`inspect`] looks without changing anything, [`canary`]
-//! says what the client would start, [`launch`] what a session that abide starts is given, and [`switches`] what keeps it from that. Text is only ever edited by [`abide_formats::edit`].
+//! says what the client would start, [`trial`] how it is tried with a model of ours, [`launch`] what a session that abide starts is given,
+//! and [`switches`] what keeps it from that. Text is only ever edited by [`abide_formats::edit`].
 #![warn(missing_docs)]
 #![expect(clippy::disallowed_methods, reason = "this adapter reads and writes the files of the clients")]
 
@@ -21,6 +22,7 @@ pub mod plan;
 mod receipt;
 pub mod side_doors;
 pub mod switches;
+pub mod trial;
 
 pub use client::{Client, Places, Scope};
 pub use file::FileError;

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a client that is asked to end may take.
 const GRACE: Duration = Duration::from_millis(500);
 /// Variables of a client around us that a client must not take for its own.
-pub(crate) const NOT_INHERITED: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
+pub const NOT_INHERITED: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
 
 /// Executes tasks by a client.
 pub struct ClientRunner<P, C> {

@@ -19,4 +19,4 @@ mod trouble;
 pub use acp::{AcpRunner, Finder};
 pub use client::Client;
 pub use keeper::{Held, Judge, Keeper, Profile, Profiles, Watch};
-pub use launch::ClientRunner;
+pub use launch::{ClientRunner, NOT_INHERITED};

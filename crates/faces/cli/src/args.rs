@@ -16,7 +16,7 @@ pub use audit::{AuditArguments, AuditCommand};
 pub use capability::{CapabilityArguments, CapabilityCommand};
 pub use chat::ChatArguments;
 pub use gate::{DetectArguments, HookArguments, McpArguments};
-pub use install::{ClientArguments, ClientName, InstallArguments};
+pub use install::{ClientArguments, ClientName, DoctorArguments, InstallArguments};
 pub use model::{MockArguments, ModelArguments, ModelCommand};
 pub(crate) use often::status;
 pub use serve::{
@@ -109,7 +109,7 @@ pub enum Command {
     /// Take abide out of a client again
     Uninstall(ClientArguments),
     /// Check that abide can work here, and that it is in the clients
-    Doctor,
+    Doctor(DoctorArguments),
     /// See which models can be asked, and whether they answer
     Model(ModelArguments),
     /// Show what a run would do, without doing any of it

@@ -88,7 +88,7 @@ fn run(
         Command::Completions(arguments) => commands::completions(&mut session, arguments),
         Command::Install(arguments) => commands::install(&mut session, arguments),
         Command::Uninstall(arguments) => commands::uninstall(&mut session, arguments),
-        Command::Doctor => commands::doctor(&mut session),
+        Command::Doctor(arguments) => commands::doctor(&mut session, arguments),
         Command::Model(arguments) => commands::model(&mut session, arguments),
         Command::Plan(arguments) => commands::plan(&mut session, arguments),
         Command::Run(arguments) => commands::run(&mut session, arguments),

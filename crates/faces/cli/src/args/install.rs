@@ -1,4 +1,4 @@
-//! The command line of `abide install` and `abide uninstall`.
+//! The command line of `abide install`, `abide uninstall` and `abide doctor`.
 
 use clap::{Args, ValueEnum};
 
@@ -28,6 +28,14 @@ pub struct ClientArguments {
     /// Show what would change, and write nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// What to look at.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Start each client that abide is in, with a model on this machine that makes a call that must be denied
+    #[arg(long)]
+    pub live: bool,
 }
 
 /// A client.

@@ -14,6 +14,7 @@ mod condensed;
 mod delegate;
 mod doors;
 mod levels;
+mod live;
 mod opencode_only;
 mod outside;
 mod play;

@@ -22,6 +22,9 @@ pub(crate) trait Seat: Client + Sized {
 
     /// Adds an MCP server of somebody else to the project's settings.
     fn add_server(stage: &Stage<Self>, name: &str, words: &[&str]);
+
+    /// Keeps the client from asking the gate, without touching what abide has written; returns what its environment adds.
+    fn stop_asking(stage: &Stage<Self>) -> Vec<(&'static str, &'static str)>;
 }
 
 impl Seat for ClaudeCode {
@@ -35,6 +38,11 @@ impl Seat for ClaudeCode {
     fn add_server(stage: &Stage<Self>, name: &str, words: &[&str]) {
         let server = json!({"type": "stdio", "command": words[0], "args": words[1..]});
         stage.write(".mcp.json", &json!({"mcpServers": {name: server}}).to_string());
+    }
+
+    fn stop_asking(stage: &Stage<Self>) -> Vec<(&'static str, &'static str)> {
+        stage.write(".claude/settings.local.json", r#"{"disableAllHooks": true}"#);
+        Vec::new()
     }
 }
 
@@ -50,6 +58,10 @@ impl Seat for OpenCode {
         let server = json!({"type": "local", "command": words, "enabled": true});
         stage.write("opencode.json", &json!({"mcp": {name: server}}).to_string());
     }
+
+    fn stop_asking(_: &Stage<Self>) -> Vec<(&'static str, &'static str)> {
+        vec![("OPENCODE_DISABLE_PROJECT_CONFIG", "1")]
+    }
 }
 
 impl Seat for Codex {
@@ -64,6 +76,13 @@ impl Seat for Codex {
         let text =
             format!("[mcp_servers.{name}]\ncommand = {}\nargs = {}\n", json!(words[0]), json!(words[1..]));
         stage.write(".codex/config.toml", &text);
+    }
+
+    fn stop_asking(stage: &Stage<Self>) -> Vec<(&'static str, &'static str)> {
+        let path = stage.home().join(".codex/config.toml");
+        let settings = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{settings}\n[features]\nhooks = false\n")).unwrap();
+        Vec::new()
     }
 }
 

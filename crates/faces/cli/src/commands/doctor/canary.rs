@@ -1,7 +1,6 @@
 //! Whether the gate holds in a client: its own hook is started as it would, with a call that must be denied.
 //!
-//! What the client does with the answer is the client's: that is tested with the real ones, in the versions that abide is made for.
-//! Whether it asks at all is told by when it last did. So no model is needed here, and nothing is spent.
+//! What the client does with the answer is the client's: that is seen by starting it (see [`live`](super::live)). Here no model is needed.
 
 use crate::runs;
 use crate::session::Session;
@@ -9,12 +8,13 @@ use abide_clients::canary::{BeforeTool, Start};
 use abide_clients::{Client, Target};
 use abide_engine::port::{Ending, Line, Process as _, Signal, Spec, Stream, Variable};
 use abide_process::LocalProcess;
+use abide_runners::NOT_INHERITED;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// How long a program may take, in milliseconds; a hook ends itself before.
-const PATIENCE: u64 = 15_000;
+/// How long a program may take that answers at once, in milliseconds; a hook ends itself before.
+pub(super) const PATIENCE: u64 = 15_000;
 /// How much of what it writes is read.
 const MOST: usize = 4_096;
 
@@ -27,7 +27,7 @@ pub(super) struct Ended {
 
 impl Ended {
     /// Returns the first line that says something.
-    fn first_line(&self) -> String {
+    pub(super) fn first_line(&self) -> String {
         let line = self.talk.lines().chain(self.out.lines()).find(|line| !line.trim().is_empty());
         let code = || {
             self.code
@@ -65,7 +65,7 @@ pub(super) fn prove(session: &Session<'_>, target: &Target<'_>, hook: &BeforeToo
 }
 
 /// What the denial of the canary says.
-const EXPECTED: &str = "is a human's to call";
+pub(super) const EXPECTED: &str = "is a human's to call";
 
 fn question(target: &Target<'_>, hook: &BeforeTool, tool: &str, arguments: &Value) -> String {
     let mut question = json!({
@@ -105,7 +105,7 @@ fn ask(
     if let (Client::Claude, Some(root)) = (target.client, target.places.root.to_str()) {
         variables.push(variable("CLAUDE_PROJECT_DIR", root));
     }
-    run(session, "/bin/sh", arguments, &target.places.root, variables)
+    run(session, "/bin/sh", arguments, &target.places.root, variables, PATIENCE)
         .ok_or_else(|| format!("the hook of {} could not be started", target.client.name()))
 }
 
@@ -116,6 +116,7 @@ pub(super) fn run(
     arguments: Vec<String>,
     folder: &Path,
     variables: Vec<Variable>,
+    longest: u64,
 ) -> Option<Ended> {
     let written = Arc::new(Mutex::new((Vec::new(), Vec::new())));
     let sink = |line: Line| {
@@ -133,8 +134,8 @@ pub(super) fn run(
         arguments,
         folder: if folder.is_dir() { folder.to_path_buf() } else { session.place.start.clone() },
         variables,
-        without: Vec::new(),
-        longest: Some(PATIENCE),
+        without: NOT_INHERITED.map(str::to_owned).to_vec(),
+        longest: Some(longest),
         mark: format!("doctor-{}", std::process::id()),
     };
     let process = LocalProcess::new();

@@ -1,6 +1,6 @@
 //! Which clients are here, whether the gate is in them and holds, and what it cannot stop there.
 
-use super::{Check, Outcome, canary, on_path};
+use super::{Check, Outcome, canary, live, on_path};
 use crate::commands::install::{binary, places};
 use crate::gate::gate;
 use crate::session::Session;
@@ -14,12 +14,13 @@ use abide_hooks::plugin::misfit;
 use std::fmt::Write as _;
 use std::path::Path;
 
-pub(super) fn clients(session: &Session<'_>) -> Vec<Check> {
+pub(super) fn clients(session: &Session<'_>, is_live: bool) -> Vec<Check> {
     let places = places(session);
     match binary(session) {
-        Ok(binary) => {
-            Client::ALL.into_iter().flat_map(|client| of_client(session, client, &places, &binary)).collect()
-        }
+        Ok(binary) => Client::ALL
+            .into_iter()
+            .flat_map(|client| of_client(session, client, &places, &binary, is_live))
+            .collect(),
         Err(failure) => vec![Check {
             what: "clients",
             result: Outcome::Worth,
@@ -29,7 +30,13 @@ pub(super) fn clients(session: &Session<'_>) -> Vec<Check> {
     }
 }
 
-fn of_client(session: &Session<'_>, client: Client, places: &Places, binary: &Path) -> Vec<Check> {
+fn of_client(
+    session: &Session<'_>,
+    client: Client,
+    places: &Places,
+    binary: &Path,
+    is_live: bool,
+) -> Vec<Check> {
     let mut checks = Vec::new();
     for scope in Scope::ALL {
         let target = Target { client, scope, binary, places };
@@ -65,6 +72,7 @@ fn of_client(session: &Session<'_>, client: Client, places: &Places, binary: &Pa
     if checks.is_empty() {
         return missing(session, client, places).into_iter().collect();
     }
+    checks.extend(is_live.then(|| live::tried(session, client)));
     checks.extend(too_old(session, client));
     checks.extend(side_doors::of(client).iter().map(|door| Check {
         what: client.word(),
@@ -207,6 +215,7 @@ fn version(session: &Session<'_>, program: &Path) -> Option<String> {
         vec!["--version".to_owned()],
         &session.place.start,
         Vec::new(),
+        canary::PATIENCE,
     )?;
     ended
         .out

@@ -2,10 +2,12 @@
 
 mod canary;
 mod clients;
+mod live;
 mod models;
 mod runners;
 mod webhooks;
 
+use crate::args::DoctorArguments;
 use crate::session::Session;
 use crate::ui::Ink;
 use crate::ui::visible::visible;
@@ -41,8 +43,8 @@ impl Outcome {
     }
 }
 
-pub(crate) fn doctor(session: &mut Session<'_>) -> Result<Exit, Failure> {
-    let checks = checks(session);
+pub(crate) fn doctor(session: &mut Session<'_>, arguments: &DoctorArguments) -> Result<Exit, Failure> {
+    let checks = checks(session, arguments.live);
     let bad = checks.iter().any(|check| check.result == Outcome::Bad);
     if session.json {
         let list: Vec<Value> = checks
@@ -69,7 +71,7 @@ pub(crate) fn doctor(session: &mut Session<'_>) -> Result<Exit, Failure> {
     Ok(if bad { Exit::Problems } else { Exit::Done })
 }
 
-fn checks(session: &Session<'_>) -> Vec<Check> {
+fn checks(session: &Session<'_>, is_live: bool) -> Vec<Check> {
     let mut checks = vec![Check {
         what: "version",
         result: Outcome::Good,
@@ -83,7 +85,7 @@ fn checks(session: &Session<'_>) -> Vec<Check> {
     checks.push(agents(session));
     checks.extend(models::models(session));
     checks.extend(runners::runners(session));
-    checks.extend(clients::clients(session));
+    checks.extend(clients::clients(session, is_live));
     checks.extend(webhooks::webhooks(session));
     checks
 }
