@@ -8,7 +8,7 @@ use crate::door::{Answered, Door};
 use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
-use crate::routes::Route;
+use crate::routes::{BYTES, Route};
 use abide_engine::audit::noting;
 use abide_engine::port::{NewNote, Stored};
 use serde_json::{Map, Value, json};
@@ -30,6 +30,8 @@ const SAID: &[&str] = &[
     "decision",
     "title",
     "active",
+    "from",
+    "to",
 ];
 /// The longest text that is said of one, in characters.
 const LONGEST: usize = 500;
@@ -45,7 +47,7 @@ pub(crate) async fn audited<H: House>(door: &Door<H>, route: &Route, request: &s
         action: route.id.to_owned(),
         subject: ask.path.join("/"),
         request: Some(request.to_owned()),
-        detail: detail(&ask).to_string(),
+        detail: detail(route, &ask).to_string(),
     };
     let (done, left) = noting(Some(note), super::done(door, route.operation, ask)).await;
     let reply = done?;
@@ -60,10 +62,16 @@ pub(crate) async fn audited<H: House>(door: &Door<H>, route: &Route, request: &s
     Ok(reply)
 }
 
-fn detail(ask: &Ask) -> Value {
-    let Some(Ok(Value::Object(body))) = ask.document().ok().map(serde_json::from_str) else {
-        return json!({});
+fn detail(route: &Route, ask: &Ask) -> Value {
+    let body = match route.body {
+        // What is in a file is its owner's business.
+        None | Some(BYTES) => Map::new(),
+        Some(_) => match ask.document().ok().map(serde_json::from_str) {
+            Some(Ok(Value::Object(body))) => body,
+            _ => Map::new(),
+        },
     };
+    let path = ask.query("path").map(|path| ("path".to_owned(), Value::from(path)));
     let short = |value: &Value| match value {
         Value::String(text) => Value::from(text.chars().take(LONGEST).collect::<String>()),
         other => other.clone(),
@@ -72,6 +80,7 @@ fn detail(ask: &Ask) -> Value {
         .iter()
         .filter(|(name, value)| SAID.contains(&name.as_str()) && value.to_string().len() < 16 * 1024)
         .map(|(name, value)| (name.clone(), short(value)))
+        .chain(path.iter().map(|(name, value)| (name.clone(), short(value))))
         .collect();
     Value::Object(said)
 }

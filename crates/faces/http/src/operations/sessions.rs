@@ -7,6 +7,7 @@ use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
 use crate::view;
+use abide_engine::audit;
 use abide_engine::keys::Scope;
 use abide_engine::port::{AgentStatus, SessionId, SessionRow, Store as _, StoreError};
 use http::StatusCode;
@@ -59,6 +60,7 @@ async fn made<H: House>(
         created_at: now,
         updated_at: now,
     };
+    audit::about(&session.id);
     house.sessions().add(session.clone()).await.map_err(|error| refusals::sessions(&error))?;
     Ok(Reply::json(StatusCode::CREATED, &to_json(&session)))
 }

@@ -24,6 +24,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::PUT,
+        audited: true,
         summary: "Writes a file and the folders above it; with `If-Match` only if nobody else has changed it, with `If-None-Match: *` only if nothing is there",
         query: &[PATH, ("readonly", Parameter::Flag("Whether it may not be changed from then on"))],
         body: Some(BYTES),
@@ -31,6 +32,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::DELETE,
+        audited: true,
         summary: "Deletes a file, or a folder: with `recursive`, all that is in it; with `If-Match` only if nobody else has changed it",
         query: &[PATH, ("recursive", Parameter::Flag("Whether a folder goes with all that is in it"))],
         ..get("/v1/sessions/{session}/fs", RUN, Operation::DeleteFile, "deleteFile", Answer::Json("Deleted"))
@@ -42,12 +44,14 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: &Method::POST,
+        audited: true,
         summary: "Moves a file, or a folder with all that is in it, to where nothing is",
         body: Some("NewPlace"),
         ..get("/v1/sessions/{session}/fs/move", RUN, Operation::MoveFile, "moveFile", Answer::Json("File"))
     },
     Route {
         method: &Method::POST,
+        audited: true,
         summary: "Copies a file, or a folder with all that is in it, to where nothing is",
         body: Some("NewPlace"),
         ..get("/v1/sessions/{session}/fs/copy", RUN, Operation::CopyFile, "copyFile", Answer::Json("File"))

@@ -191,6 +191,21 @@ async fn every_change_stands_in_the_audit_with_who_and_what() {
     assert_eq!(ask(&format!("POST /v1/approvals/{run}"), answer).await.status, 200);
     let other = served.start("simple", Some(&admin)).await;
     assert_eq!(ask(&format!("POST /v1/runs/{other}/cancel"), json!({ "reason": "no" })).await.status, 200);
+    let session = ask(&format!("POST {at}/sessions"), json!({ "title": "a talk" })).await.json();
+    let flat = ask("POST /v1/sessions", json!({ "agent": agent["id"] })).await.json();
+    let fs = format!("/v1/sessions/{}/fs", session["id"].as_str().unwrap());
+    let (host, bearer) =
+        (format!("Host: {}", served.client.address), format!("Authorization: Bearer {admin}"));
+    // What is in a file is nobody's business, whatever it looks like.
+    let file = r#"{"name": "a secret plan", "title": "t"}"#;
+    let written = served.client.raw(&format!("PUT {fs}?path=/a.json"), &[&host, &bearer], file).await;
+    assert_eq!(written.status, 200);
+    for (verb, from, to) in [("copy", "/a.json", "/b"), ("move", "/a.json", "/c")] {
+        let body = json!({ "from": from, "to": to });
+        assert_eq!(ask(&format!("POST {fs}/{verb}"), body).await.status, 200);
+    }
+    let deleted = served.client.ask(&format!("DELETE {fs}?path=/c"), Some(&admin), None).await;
+    assert_eq!(deleted.status, 200);
     let got = served.client.ask("GET /v1/audit", Some(&admin), None).await;
     let page = fits(&got, "AuditPage");
     let told: Vec<(&str, &str)> = page["items"]
@@ -199,7 +214,8 @@ async fn every_change_stands_in_the_audit_with_who_and_what() {
         .iter()
         .map(|row| (row["action"].as_str().unwrap(), row["subject"].as_str().unwrap()))
         .collect();
-    let (agent, key) = (agent["id"].as_str().unwrap(), key["id"].as_str().unwrap());
+    let id = |made: &serde_json::Value| made["id"].as_str().unwrap().to_owned();
+    let (agent, key, session, flat) = (&*id(&agent), &*id(&key), &*id(&session), &*id(&flat));
     assert_eq!(
         told,
         [
@@ -209,13 +225,21 @@ async fn every_change_stands_in_the_audit_with_who_and_what() {
             ("revokeKey", key),
             ("answerApproval", run.as_str()),
             ("cancelRun", other.as_str()),
+            ("createAgentSession", session),
+            ("createSession", flat),
+            ("writeFile", session),
+            ("copyFile", session),
+            ("moveFile", session),
+            ("deleteFile", session),
         ],
         "what was refused changed nothing"
     );
     assert!(page["items"].as_array().unwrap().iter().all(|row| row["by"] == "ada"), "{page}");
     assert_eq!(page["items"][4]["detail"]["comment"], "fine");
+    assert_eq!(page["items"][8]["detail"], json!({ "path": "/a.json" }));
+    assert_eq!(page["items"][9]["detail"], json!({ "from": "/a.json", "to": "/b" }));
     assert!(!got.body.contains("secret plan") && !got.body.contains("abide_"), "{}", got.body);
     let second = served.client.ask("GET /v1/audit?limit=2&after=2", Some(&admin), None).await.json();
     assert_eq!((second["items"].as_array().unwrap().len(), &second["next"]), (2, &json!("4")));
-    assert_eq!(abide_engine::port::verify_audit(&served.house.registry).await.unwrap(), 6);
+    assert_eq!(abide_engine::port::verify_audit(&served.house.registry).await.unwrap(), 12);
 }
