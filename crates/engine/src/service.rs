@@ -263,6 +263,7 @@ pub async fn begin<S: Store, P: Process, W: Workspace, C: Clock>(
     let events = [Event::Created(Box::new((*run.created).clone()))];
     driver.store.append(run.id.as_str(), 0, None, stored(&events), summary(&run)).await?;
     driver.give_secrets(&run.id, secrets);
+    driver.observer.begun(&run);
     Ok(run.id)
 }
 

@@ -40,6 +40,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// What a driver tells whoever watches.
 pub trait Observer: Send + Sync + 'static {
+    /// A run has begun: its first event is in the log, and nobody drives it yet.
+    fn begun(&self, _run: &Run) {}
     /// A run is driven from now on; what it has asked before is not told as an event again.
     fn driving(&self, _run: &Run) {}
     /// Something happened to a run; the run has already taken it in.
@@ -52,6 +54,10 @@ pub trait Observer: Send + Sync + 'static {
 pub struct Observers(pub Vec<Arc<dyn Observer>>);
 
 impl Observer for Observers {
+    fn begun(&self, run: &Run) {
+        self.0.iter().for_each(|one| one.begun(run));
+    }
+
     fn driving(&self, run: &Run) {
         self.0.iter().for_each(|one| one.driving(run));
     }
@@ -107,7 +113,7 @@ pub struct Driver<S, P, W, C> {
     /// What executes agents and skills.
     pub(crate) runners: Runners,
     holder: Holder,
-    observer: Arc<dyn Observer>,
+    pub(crate) observer: Arc<dyn Observer>,
     /// Tells whether the process of a holder is gone; one on another machine counts as alive until its lease ends.
     is_dead: Arc<dyn Fn(&Holder) -> bool + Send + Sync>,
     /// Values of secret inputs by run, which the log does not hold.

@@ -124,6 +124,10 @@ impl Drop for OpenStream {
 }
 
 impl Observer for Meter {
+    fn begun(&self, _: &Run) {
+        self.lock().begun += 1;
+    }
+
     fn driving(&self, run: &Run) {
         self.look(run);
     }
@@ -132,7 +136,6 @@ impl Observer for Meter {
         self.look(run);
         let mut measured = self.lock();
         match event {
-            Event::Created(_) => measured.begun += 1,
             Event::Finished { status, .. } => *measured.ended.entry(status.word()).or_default() += 1,
             Event::StepSummarized { usage, .. } => measured.usage += *usage,
             _ => {}

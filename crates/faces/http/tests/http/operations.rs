@@ -79,6 +79,7 @@ async fn what_the_server_does_can_be_measured() {
         "abide_http_requests_total{method=\"POST\",route=\"/v1/runs\",status=\"201\"} 2",
         "abide_http_requests_total{method=\"\",route=\"none\",status=\"404\"} 50",
         "abide_runs{status=\"waiting\"} 1",
+        "abide_runs_started_total 2",
         "abide_runs_ended_total{status=\"completed\"} 1",
         "abide_approvals_waiting 1",
         "abide_http_open_streams 0",
