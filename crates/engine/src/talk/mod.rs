@@ -21,13 +21,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Puts together who talks in a session. The errors say why nobody can, for whoever reads the session.
+/// Why nobody answers a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoSeat {
+    /// Nobody can, as things are: the turn ends with this, for whoever reads the session.
+    Never(String),
+    /// What is needed to know who does not answer at the moment: nothing is told, and it is tried again.
+    NotNow(String),
+}
+
+impl From<String> for NoSeat {
+    fn from(why: String) -> Self {
+        Self::Never(why)
+    }
+}
+
+impl From<&str> for NoSeat {
+    fn from(why: &str) -> Self {
+        Self::Never(why.to_owned())
+    }
+}
+
+/// Puts together who talks in a session.
 pub trait Host: Send + Sync + 'static {
     /// Puts together who answers a message.
-    fn seat(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<Seat, String>>;
+    fn seat(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<Seat, NoSeat>>;
 
-    /// Returns what the model is told; asked once for each message, and not again when its turn goes on: it may run commands.
-    fn told(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<String, String>>;
+    /// Returns what the model is told; asked until it is known, and not again when its turn goes on: it may run commands.
+    fn told(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<String, NoSeat>>;
 }
 
 /// Who is told what a model says while it says it: the session, where it stands, and what was heard.
@@ -110,6 +131,8 @@ pub(super) enum TalkError {
     Sessions(#[from] SessionsError),
     #[error(transparent)]
     Messages(#[from] MessagesError),
+    #[error("who answers is not known at the moment: {0}")]
+    Host(String),
 }
 
 /// Why it could not be looked whether there is something to do.

@@ -1,6 +1,6 @@
 //! One session, driven: message after message, for as long as this process has its lease.
 
-use super::{Leaving, Standing, TalkError, Talks};
+use super::{Leaving, NoSeat, Standing, TalkError, Talks};
 use crate::port::{
     Clock, Later, Lease, MessageEnd, MessageRow, SessionId, SessionRow, Stopper, Store, StoreError,
 };
@@ -122,7 +122,7 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
         let seat = if is_to_end(message, open) {
             Err(TurnEnd::Cancelled)
         } else {
-            talks.host.seat(row, message).await.map_err(|why| TurnEnd::Failed { why })
+            seated(talks.host.seat(row, message).await)?
         };
         // What is said first names the model that says it.
         let log = match log {
@@ -137,10 +137,7 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
         };
         let turn = match &seat {
             Ok(_) if under_way => Ok(Turn::GoOn),
-            Ok(_) => match talks.host.told(row, message).await {
-                Ok(text) => Ok(Turn::Tell(text)),
-                Err(why) => Err(TurnEnd::Failed { why }),
-            },
+            Ok(_) => seated(talks.host.told(row, message).await)?.map(Turn::Tell),
             Err(end) => Err(end.clone()),
         };
         let over = match (seat, turn) {
@@ -258,6 +255,15 @@ impl<S: Store, C: Clock> Sitting<'_, S, C> {
             at: self.talks.clock.now().0,
         };
         Ok(self.talks.messages.end(self.id, &message.id, end).await?)
+    }
+}
+
+/// Takes what the host says: a turn ends with what stays as it is, and what passes is tried again.
+fn seated<T>(said: Result<T, NoSeat>) -> Result<Result<T, TurnEnd>, TalkError> {
+    match said {
+        Ok(said) => Ok(Ok(said)),
+        Err(NoSeat::Never(why)) => Ok(Err(TurnEnd::Failed { why })),
+        Err(NoSeat::NotNow(why)) => Err(TalkError::Host(why)),
     }
 }
 

@@ -13,7 +13,7 @@ use abide_core::model::ModelName;
 use abide_core::skill::text::Arguments;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
 use abide_engine::port::{AgentRow, AgentStatus, Agents, Clock as _, Confirm, Later, MessageRow, SessionRow};
-use abide_engine::talk::{Host, Inbox};
+use abide_engine::talk::{Host, Inbox, NoSeat};
 use abide_engine::turn::{ModelSeat, Seat};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,12 +37,13 @@ pub(super) struct LocalHost {
 pub(super) struct Models(Mutex<HashMap<Option<String>, (Timestamp, String, ModelSeat)>>);
 
 impl LocalHost {
-    async fn agent(&self, session: &SessionRow) -> Result<AgentRow, String> {
-        let found = self.agents.find(&session.agent).await.map_err(|error| error.to_string())?;
-        match found {
-            None => Err(format!("there is no agent {}", session.agent)),
+    async fn agent(&self, session: &SessionRow) -> Result<AgentRow, NoSeat> {
+        // A database that is away says nothing about the agent, and a turn that was promised does not end with it.
+        let found = self.agents.find(&session.agent).await;
+        match found.map_err(|error| NoSeat::NotNow(error.to_string()))? {
+            None => Err(format!("there is no agent {}", session.agent).into()),
             Some(agent) if agent.status == AgentStatus::Archived => {
-                Err(format!("the agent {} is archived", agent.id))
+                Err(format!("the agent {} is archived", agent.id).into())
             }
             Some(agent) => Ok(agent),
         }
@@ -78,7 +79,7 @@ impl LocalHost {
         })
     }
 
-    async fn workshop(&self, session: &SessionRow) -> Result<(Seat, Arc<Workshop>), String> {
+    async fn workshop(&self, session: &SessionRow) -> Result<(Seat, Arc<Workshop>), NoSeat> {
         let agent = self.agent(session).await?;
         let (model_name, model) = self.model(&agent).await?;
         let equipment = self.equipped(&agent)?;
@@ -91,12 +92,12 @@ impl LocalHost {
             confirm: Arc::clone(&self.inbox) as Arc<dyn Confirm>,
             mark: format!("session/{}", session.id),
         };
-        self.here.talking(talking)
+        Ok(self.here.talking(talking)?)
     }
 }
 
 impl Host for LocalHost {
-    fn seat(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<Seat, String>> {
+    fn seat(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<Seat, NoSeat>> {
         let (host, session, text) = (self.clone(), session.clone(), message.text.clone());
         Box::pin(async move {
             let (seat, workshop) = host.workshop(&session).await?;
@@ -112,7 +113,7 @@ impl Host for LocalHost {
         })
     }
 
-    fn told(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<String, String>> {
+    fn told(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<String, NoSeat>> {
         let (host, session, text) = (self.clone(), session.clone(), message.text.clone());
         Box::pin(async move {
             if !text.starts_with('/') {
@@ -122,8 +123,8 @@ impl Host for LocalHost {
             let Some((name, arguments)) = called(&workshop, &text).await else { return Ok(text) };
             let brief = workshop.brief(&name, &Arguments::read(&arguments), By::Message).await;
             brief.map(|brief| brief.text).map_err(|why| match why {
-                Unrun::Unfit(why) => unfit(why),
-                Unrun::Failed(why) => why,
+                Unrun::Unfit(why) => unfit(why).into(),
+                Unrun::Failed(why) => why.into(),
             })
         })
     }

@@ -49,6 +49,16 @@ impl Stage {
         Server::start(&self.project, &["--database", &self.url, "--rate", "0"])
     }
 
+    /// Starts one whose agents talk with a model at an address.
+    pub(crate) fn talking_server(&self, model: &str) -> Server {
+        let variables = [
+            ("ANTHROPIC_BASE_URL", model),
+            ("ANTHROPIC_API_KEY", "none"),
+            ("ABIDE_MODEL", "anthropic/scripted"),
+        ];
+        Server::start_with(&self.project, &["--database", &self.url, "--rate", "0"], &variables)
+    }
+
     /// Starts one that can sign what it tells webhooks.
     pub(crate) fn signing_server(&self, secret: &str) -> Server {
         Server::start_with(&self.project, &["--database", &self.url, "--rate", "0"], &[("HOOK", secret)])

@@ -162,6 +162,7 @@ impl TestHouse {
             capabilities: capabilities.clone(),
             inbox: Arc::clone(&inbox),
             model: model.clone(),
+            away: Arc::default(),
         };
         let sessions = folder.join("server-sessions.db");
         let grounds = Grounds {

@@ -99,6 +99,17 @@ async fn a_session_is_made_listed_called_something_and_removed() {
 }
 
 #[tokio::test]
+async fn a_turn_outlives_what_does_not_answer_for_a_moment() {
+    let served = Served::with(free()).await;
+    let session = begun(&served).await;
+    let message = said(&served, &session, json!({ "text": "away" })).await;
+    let answered = until(&served, &session, &message, "finished").await;
+    assert_eq!(answered["turn"]["answer"], "you said away");
+    let events = events(&served, &session).await;
+    assert_eq!((count(&events, "message.told"), count(&events, "turn.ended")), (1, 1));
+}
+
+#[tokio::test]
 async fn a_second_message_goes_on_with_the_same_conversation() {
     let served = Served::with(free()).await;
     let session = begun(&served).await;

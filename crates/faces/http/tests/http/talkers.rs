@@ -14,9 +14,10 @@ use abide_engine::port::{
     Agents as _, AnswerEnd, Hear, Later, MessageRow, Model, ModelAnswer, ModelError, ModelEvent,
     ModelRequest, SessionRow,
 };
-use abide_engine::talk::{Host, Inbox};
+use abide_engine::talk::{Host, Inbox, NoSeat};
 use abide_engine::turn::{CallTree, ModelSeat, OpenGate, OwnTiers, Permissions, Seat};
 use abide_store_sqlite::SqliteRegistry;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -93,12 +94,25 @@ pub(crate) struct TestHost {
     pub(crate) capabilities: CapabilityRegistry,
     pub(crate) inbox: Arc<Inbox<TestClock>>,
     pub(crate) model: TestModel,
+    /// How often it was asked about a message that it can tell nothing of at first.
+    pub(crate) away: Arc<AtomicUsize>,
+}
+
+impl TestHost {
+    /// Fails as long as what the message needs is away, which it is for the first times.
+    fn there(&self, text: &str, times: usize) -> Result<(), NoSeat> {
+        if text == "away" && self.away.fetch_add(1, Ordering::SeqCst) < times {
+            return Err(NoSeat::NotNow("the agents cannot be reached".to_owned()));
+        }
+        Ok(())
+    }
 }
 
 impl Host for TestHost {
-    fn seat(&self, session: &SessionRow, _: &MessageRow) -> Later<Result<Seat, String>> {
-        let (host, session) = (self.clone(), session.clone());
+    fn seat(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<Seat, NoSeat>> {
+        let (host, session, text) = (self.clone(), session.clone(), message.text.clone());
         Box::pin(async move {
+            host.there(&text, 2)?;
             let agent = host.agents.find(&session.agent).await.unwrap().ok_or("there is no such agent")?;
             let choices: Vec<Choice> = agent.capabilities.iter().map(Choice::of).collect();
             let equipped =
@@ -121,10 +135,12 @@ impl Host for TestHost {
         })
     }
 
-    fn told(&self, _: &SessionRow, message: &MessageRow) -> Later<Result<String, String>> {
-        let text = message.text.clone();
-        Box::pin(
-            async move { if text == "unusable" { Err("that cannot be told".to_owned()) } else { Ok(text) } },
-        )
+    fn told(&self, _: &SessionRow, message: &MessageRow) -> Later<Result<String, NoSeat>> {
+        let (host, text) = (self.clone(), message.text.clone());
+        Box::pin(async move {
+            // The third time is when it is told first: whoever answers was there by then.
+            host.there(&text, 4)?;
+            if text == "unusable" { Err("that cannot be told".into()) } else { Ok(text) }
+        })
     }
 }
