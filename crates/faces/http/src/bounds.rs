@@ -11,6 +11,19 @@ pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
 /// The longest file of a session that is sent, in bytes, and how many are read at the same time.
 pub(crate) const LONGEST_FILE: usize = 32 * 1024 * 1024;
 pub(crate) const LONG_AT_ONCE: usize = 8;
+/// From which size on a file takes room until it is sent, how many such files are sent at once, and how many of one caller.
+pub(crate) const LONG_FILE: u64 = 256 * 1024;
+pub(crate) const DOWNLOADS_AT_ONCE: usize = 8;
+pub(crate) const DOWNLOADS_OF_ONE: usize = 4;
+/// How much of such a file is given to the connection at once.
+pub(crate) const SLICE: usize = 64 * 1024;
+/// How long room for one is waited for.
+pub(crate) const ROOM: Duration = Duration::from_secs(10);
+/// How many streams one caller may have open.
+pub(crate) const STREAMS_OF_ONE: usize = 2_048;
+/// How long a caller may take for the next part of what waits for them, and how much that is at least, in bytes.
+pub(crate) const STALL: Duration = Duration::from_secs(30);
+pub(crate) const LEAST_TAKEN: usize = 32 * 1024;
 /// How long the head of a request may take to arrive, and then its body.
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
 pub(crate) const BODY: Duration = Duration::from_secs(30);

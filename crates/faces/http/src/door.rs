@@ -10,8 +10,10 @@ use crate::line::{Line, Log};
 use crate::operations::{self, Equippable};
 use crate::problem::{Code, Problem};
 use crate::reply::{Content, Reply};
+use crate::room::Rooms;
 use crate::routes::{Access, BYTES, Route, find};
-use crate::server::Options;
+use crate::server::{Options, Times};
+use crate::standing::{Guest, Standings};
 use crate::who::Who;
 use abide_engine::keys::{Scope, parts};
 use bytes::Bytes;
@@ -34,6 +36,10 @@ pub(crate) struct Door<H> {
     rates: Rates,
     /// How many bodies that may be long are still read.
     long: Semaphore,
+    /// The room for answers that take long.
+    pub(crate) rooms: Rooms,
+    standings: Arc<Standings>,
+    pub(crate) times: Times,
     /// Says that the server ends, to streams that would go on.
     closing: watch::Sender<bool>,
     /// The list of capabilities, which stays as it was at the start, as it is sent.
@@ -66,6 +72,9 @@ impl<H: House> Door<H> {
             capabilities: OnceLock::new(),
             equippable: Equippable::default(),
             log: options.log.clone(),
+            rooms: Rooms::default(),
+            standings: Arc::default(),
+            times: options.times,
             long: Semaphore::new(LONG_AT_ONCE),
             rates: Rates {
                 callers: (rate > 0).then(|| crate::rates::Rates::new(rate, rate.saturating_mul(2))),
@@ -77,6 +86,12 @@ impl<H: House> Door<H> {
     /// Returns what says that the server ends.
     pub(crate) fn closing(&self) -> watch::Receiver<bool> {
         self.closing.subscribe()
+    }
+
+    /// Returns whoever asks, for what goes on after they were let in.
+    pub(crate) fn guest(&self, ask: &Ask) -> Guest<H> {
+        let (house, standings) = (Arc::clone(&self.house), Arc::clone(&self.standings));
+        Guest { house, standings, who: ask.who.clone() }
     }
 
     /// Ends every stream.

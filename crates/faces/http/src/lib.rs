@@ -20,9 +20,12 @@ mod operations;
 mod problem;
 mod rates;
 mod reply;
+mod room;
 pub mod routes;
 mod schemas;
 mod server;
+mod standing;
+mod steady;
 pub mod view;
 mod who;
 
@@ -35,4 +38,4 @@ pub use notices::Notices;
 pub use openapi::document as openapi;
 pub use operations::{audit_row, random};
 pub use problem::{Code, Problem};
-pub use server::{Options, ServeError, Server};
+pub use server::{Options, ServeError, Server, Times};

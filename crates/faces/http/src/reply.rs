@@ -1,6 +1,8 @@
 //! An answer on its way to the wire: whole, or a stream that goes on for as long as somebody listens.
 
+use crate::bounds::SLICE;
 use crate::meter::OpenStream;
+use crate::room::Room;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
@@ -8,20 +10,26 @@ use http_body_util::Full;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use tokio::sync::mpsc::Receiver;
 
 /// The body of an answer.
 pub(crate) enum Content {
     Whole(Full<Bytes>),
-    /// What comes, and what counts it while it is open.
-    Stream(Receiver<Bytes>, Option<OpenStream>),
+    /// What is long, and takes room until the last of it is on its way.
+    Long(Bytes, #[expect(dead_code, reason = "it is held for as long as the answer")] Room),
+    /// What comes, the room that it takes, and what counts it while it is open.
+    Stream(
+        Receiver<Bytes>,
+        #[expect(dead_code, reason = "it is held for as long as the answer")] Room,
+        Option<OpenStream>,
+    ),
 }
 
 impl Content {
     /// Counts it for as long as it is open, if it is a stream.
     pub(crate) fn counted(&mut self, open: impl FnOnce() -> OpenStream) {
-        if let Self::Stream(_, counted) = self {
+        if let Self::Stream(.., counted) = self {
             *counted = Some(open());
         }
     }
@@ -37,7 +45,13 @@ impl Body for Content {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(whole) => Pin::new(whole).poll_frame(context),
-            Self::Stream(parts, _) => {
+            Self::Long(rest, _) if rest.is_empty() => Poll::Ready(None),
+            Self::Long(rest, _) => {
+                // A copy: the last part that waits must not hold all of it when its room is given back.
+                let part = rest.split_to(rest.len().min(SLICE));
+                Poll::Ready(Some(Ok(Frame::data(Bytes::copy_from_slice(&part)))))
+            }
+            Self::Stream(parts, ..) => {
                 parts.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
             }
         }
@@ -46,6 +60,7 @@ impl Body for Content {
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(whole) => whole.is_end_stream(),
+            Self::Long(rest, _) => rest.is_empty(),
             Self::Stream(..) => false,
         }
     }
@@ -53,6 +68,7 @@ impl Body for Content {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(whole) => whole.size_hint(),
+            Self::Long(rest, _) => SizeHint::with_exact(rest.len() as u64),
             Self::Stream(..) => SizeHint::default(),
         }
     }
@@ -94,10 +110,23 @@ impl Reply {
         Self::new(status, kind, Content::Whole(Full::new(text.into())))
     }
 
+    /// Holds room until the last part of the answer is on its way, if it takes some.
+    pub(crate) fn in_room(mut self, room: Option<Room>) -> Self {
+        if let (Some(room), Content::Whole(whole)) = (room, self.0.body_mut()) {
+            // A whole that was not asked for yet is one part, or nothing.
+            let bytes = match Pin::new(whole).poll_frame(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+                _ => Bytes::new(),
+            };
+            *self.0.body_mut() = Content::Long(bytes, room);
+        }
+        self
+    }
+
     /// Answers with what comes out of a channel, for as long as it does.
-    pub(crate) fn stream(kind: &'static str, parts: Receiver<Bytes>) -> Self {
+    pub(crate) fn stream(kind: &'static str, parts: Receiver<Bytes>, room: Room) -> Self {
         // Proxies that collect answers before they pass them on would keep a stream back.
-        Self::new(StatusCode::OK, kind, Content::Stream(parts, None))
+        Self::new(StatusCode::OK, kind, Content::Stream(parts, room, None))
             .header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
     }
 

@@ -1,9 +1,10 @@
 //! The server itself: it listens, serves, and ends without cutting anybody short.
 
-use crate::bounds::{GRACE, HEAD, LEAVE, LETTERS, LONGEST_HEAD, MOST_CONNECTIONS};
+use crate::bounds::{GRACE, HEAD, HEARTBEAT, LEAVE, LETTERS, LONGEST_HEAD, MOST_CONNECTIONS, STALL};
 use crate::door::Door;
 use crate::house::House;
 use crate::line::Log;
+use crate::steady::Steady;
 use crate::{fleet, notices};
 use abide_engine::port::KeysError;
 use hyper::server::conn::http1;
@@ -32,6 +33,23 @@ pub struct Options {
     pub rate: Option<u32>,
     /// Takes one line for each request.
     pub log: Option<Log>,
+    /// How long things take that are about time alone.
+    pub times: Times,
+}
+
+/// How long things take that are about time alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// How often a stream says that it is still there, and its key is looked at.
+    pub heartbeat: Duration,
+    /// How long a caller may take for the next part of what waits for them.
+    pub stall: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self { heartbeat: HEARTBEAT, stall: STALL }
+    }
 }
 
 impl Options {
@@ -134,16 +152,16 @@ async fn accept<H: House>(listener: &TcpListener, door: &Arc<Door<H>>, connectio
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let door = door.clone();
+        let called = door.clone();
         let service = service_fn(move |request| {
-            let door = door.clone();
+            let door = called.clone();
             async move { Ok::<_, Infallible>(door.answer(peer.ip(), request).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
             .max_buf_size(LONGEST_HEAD)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Steady::new(stream, door.times.stall)), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             let _ = connection.await;

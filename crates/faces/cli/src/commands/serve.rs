@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::traces::Traces;
 use crate::{Exit, Failure};
 use crate::{models, webhooks};
-use abide_http::{House as _, Options, ServeError, Server};
+use abide_http::{House as _, Options, ServeError, Server, Times};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -27,6 +27,7 @@ pub(crate) fn serve(
         grace: Some(Duration::from_secs(arguments.grace)),
         rate: Some(arguments.rate),
         log: requests,
+        times: Times::default(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::System, format!("cannot start: {error}")))?;

@@ -4,17 +4,18 @@ use super::refusals;
 use super::runs::id;
 use super::sessions::find;
 use crate::ask::{Ask, bad};
-use crate::bounds::HEARTBEAT;
 use crate::door::{Answered, Door, closed};
 use crate::house::House;
 use crate::hub::Piece;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
+use crate::standing::Guest;
 use crate::view;
 use abide_engine::port::{Store, StoreError, Stored, StreamHead};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::{broadcast, watch};
@@ -67,37 +68,41 @@ pub(super) async fn stream<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
         // Browsers and libraries take this for the end, and do not come back.
         return Ok(Reply::nothing());
     }
+    let room = door.rooms.stream(&ask.who)?;
     let (sender, parts) = channel(16);
     let (house, closing) = (Arc::clone(&door.house), door.closing());
+    let listener = Listener { sender, guest: door.guest(ask), heartbeat: door.times.heartbeat };
     tokio::spawn(async move {
         let ends = |head: &StreamHead| {
             let row = view::head(head);
             is_over(&row).then(|| json!({ "run": head.stream, "status": row["status"] }))
         };
-        let told = Told { stream: id.as_str(), last, pieces: None, sender: &sender, ends: &ends };
+        let told = Told { stream: id.as_str(), last, pieces: None, listener: &listener, ends: &ends };
         // Whatever ends it, the caller comes back with the last id that it has.
         let _ = told.tell(house.driver().store(), closing).await;
     });
-    Ok(Reply::stream("text/event-stream", parts))
+    Ok(Reply::stream("text/event-stream", parts, room))
 }
 
 pub(super) async fn stream_of_session<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
     let (session, last) = (find(&*door.house, ask).await?, last(ask)?);
     let pieces = Some(door.house.hub().hear(&session.id));
+    let room = door.rooms.stream(&ask.who)?;
     let (sender, parts) = channel(16);
     let (house, closing) = (Arc::clone(&door.house), door.closing());
+    let listener = Listener { sender, guest: door.guest(ask), heartbeat: door.times.heartbeat };
     tokio::spawn(async move {
         // A session is never over: somebody may say something.
         let ends = |_: &StreamHead| None;
-        let told = Told { stream: &session.id, last, pieces, sender: &sender, ends: &ends };
+        let told = Told { stream: &session.id, last, pieces, listener: &listener, ends: &ends };
         let _ = told.tell(&**house.talks().store(), closing).await;
     });
-    Ok(Reply::stream("text/event-stream", parts))
+    Ok(Reply::stream("text/event-stream", parts, room))
 }
 
 /// Why a stream ends before what it tells of does.
 enum Ended {
-    /// Nobody listens any more.
+    /// Nobody listens any more, or may.
     Alone,
     /// The log does not answer.
     Unread,
@@ -109,19 +114,36 @@ impl From<StoreError> for Ended {
     }
 }
 
+/// Whoever listens to a stream.
+struct Listener<H> {
+    sender: Sender<Bytes>,
+    guest: Guest<H>,
+    heartbeat: Duration,
+}
+
+impl<H: House> Listener<H> {
+    async fn send(&self, text: String) -> Result<(), Ended> {
+        // The key may have been revoked since it was let in.
+        if !self.guest.may_stay().await {
+            return Err(Ended::Alone);
+        }
+        self.sender.send(Bytes::from(text)).await.map_err(|_| Ended::Alone)
+    }
+}
+
 /// A stream that is told to somebody.
-struct Told<'a> {
+struct Told<'a, H> {
     stream: &'a str,
     /// The last event that they know.
     last: u64,
     /// What is said between events.
     pieces: Option<broadcast::Receiver<Piece>>,
-    sender: &'a Sender<Bytes>,
+    listener: &'a Listener<H>,
     /// Says what is told last, if the stream is over.
     ends: &'a (dyn Fn(&StreamHead) -> Option<Value> + Send + Sync),
 }
 
-impl Told<'_> {
+impl<H: House> Told<'_, H> {
     async fn tell<S: Store>(mut self, store: &S, mut closing: watch::Receiver<bool>) -> Result<(), Ended> {
         let mut early: Option<Piece> = None;
         loop {
@@ -174,8 +196,8 @@ impl Told<'_> {
                     }
                     self.say(&piece).await?;
                 }
-                () = tokio::time::sleep(HEARTBEAT) => self.send(": still here\n\n".to_owned()).await?,
-                () = self.sender.closed() => return Ok(Waited::Over),
+                () = tokio::time::sleep(self.listener.heartbeat) => self.send(": still here\n\n".to_owned()).await?,
+                () = self.listener.sender.closed() => return Ok(Waited::Over),
                 () = closed(closing) => return Ok(Waited::Over),
             }
         }
@@ -208,7 +230,7 @@ impl Told<'_> {
     }
 
     async fn send(&self, text: String) -> Result<(), Ended> {
-        self.sender.send(Bytes::from(text)).await.map_err(|_| Ended::Alone)
+        self.listener.send(text).await
     }
 }
 

@@ -3,7 +3,8 @@
 use super::excerpt::page;
 use super::sessions::find;
 use crate::ask::{Ask, bad, text, wrong};
-use crate::door::Answered;
+use crate::bounds::LONG_FILE;
+use crate::door::{Answered, Door};
 use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
@@ -34,7 +35,8 @@ fn path(ask: &Ask) -> Result<FilePath, Problem> {
     FilePath::parse(ask.query("path").unwrap_or("/")).map_err(|error| bad("path", &error.to_string()))
 }
 
-pub(super) async fn read<H: House>(house: &H, ask: &Ask) -> Answered {
+pub(super) async fn read<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
+    let house = &*door.house;
     let (session, path) = (session(house, ask).await?, path(ask)?);
     let whole = match ask.query("format") {
         None | Some("bytes") => false,
@@ -48,6 +50,8 @@ pub(super) async fn read<H: House>(house: &H, ask: &Ask) -> Answered {
         let folder = json!({ "path": path.as_str(), "count": entries.len(), "entries": entries });
         return Ok(Reply::done(&page(folder, "entries", "path", ask)?));
     }
+    // A long one is held until it is sent, so there are only so many at once.
+    let room = if info.size_bytes > LONG_FILE { Some(door.rooms.download(&ask.who).await?) } else { None };
     let bytes = house.files().read(&session, &path).await.map_err(failed)?;
     let reply = if whole {
         let (content, encoding) = match String::from_utf8(bytes) {
@@ -62,7 +66,7 @@ pub(super) async fn read<H: House>(house: &H, ask: &Ask) -> Answered {
     } else {
         Reply::text(StatusCode::OK, "application/octet-stream", bytes)
     };
-    Ok(tagged(reply, &info))
+    Ok(tagged(reply.in_room(room), &info))
 }
 
 pub(super) async fn write<H: House>(house: &H, ask: &Ask) -> Answered {

@@ -7,6 +7,7 @@ use crate::door::{Answered, Door, closed};
 use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
+use crate::standing::Guest;
 use abide_core::event::{RunId, StepKey};
 use abide_core::run::Run;
 use abide_engine::port::{OutputKey, Store as _};
@@ -25,10 +26,14 @@ const LOOK: Duration = Duration::from_secs(1);
 const COLLECT: Duration = Duration::from_millis(50);
 
 /// Which outputs are wanted.
-struct Wanted {
+struct Wanted<H> {
     step: Option<String>,
     channels: &'static [&'static str],
     follow: bool,
+    /// By whom.
+    guest: Guest<H>,
+    /// How often it is looked whether they still may.
+    beat: Duration,
 }
 
 pub(super) async fn stream<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
@@ -47,20 +52,21 @@ pub(super) async fn stream<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
     {
         return Err(Problem::new(Code::NotFound, format!("run {id} has no step `{step}`")));
     }
+    let room = door.rooms.stream(&ask.who)?;
     let (sender, parts) = channel(4);
     let (house, closing) = (Arc::clone(&door.house), door.closing());
-    let wanted = Wanted { step, channels, follow };
+    let wanted = Wanted { step, channels, follow, guest: door.guest(ask), beat: door.times.heartbeat };
     tokio::spawn(async move {
         // A log that breaks off cannot be told from one that ends here; whoever follows looks at the run.
         let _ = tell(&*house, &id, &wanted, &sender, closing).await;
     });
-    Ok(Reply::stream("text/plain; charset=utf-8", parts))
+    Ok(Reply::stream("text/plain; charset=utf-8", parts, room))
 }
 
 async fn tell<H: House>(
     house: &H,
     id: &RunId,
-    wanted: &Wanted,
+    wanted: &Wanted<H>,
     sender: &Sender<Bytes>,
     mut closing: watch::Receiver<bool>,
 ) -> Result<(), Problem> {
@@ -68,6 +74,9 @@ async fn tell<H: House>(
     let mut written = house.fleet().follow(id);
     loop {
         written.borrow_and_update();
+        if !wanted.guest.may_stay().await {
+            return Ok(());
+        }
         let at =
             abide_engine::load(house.driver().store(), id).await.map_err(|error| refusals::load(&error))?;
         if !tell_new(house, &at.run, wanted, &mut told, sender).await?
@@ -85,6 +94,7 @@ async fn tell<H: House>(
                 }
             }
             _ = house.driver().store().changed(id.as_str(), at.seq) => {}
+            () = tokio::time::sleep(wanted.beat) => {}
             () = tokio::time::sleep(LOOK), if !house.fleet().drives(id) => {}
             () = sender.closed() => return Ok(()),
             () = closed(&mut closing) => return Ok(()),
@@ -96,7 +106,7 @@ async fn tell<H: House>(
 async fn tell_new<H: House>(
     house: &H,
     run: &Run,
-    wanted: &Wanted,
+    wanted: &Wanted<H>,
     told: &mut HashMap<OutputKey, u64>,
     sender: &Sender<Bytes>,
 ) -> Result<bool, Problem> {
@@ -122,6 +132,9 @@ async fn tell_new<H: House>(
                             break;
                         }
                         *from += bytes.len() as u64;
+                        if !wanted.guest.may_stay().await {
+                            return Ok(false);
+                        }
                         if sender.send(Bytes::from(bytes)).await.is_err() {
                             return Ok(false);
                         }

@@ -84,7 +84,7 @@ pub(crate) async fn done<H: House>(door: &Door<H>, operation: Operation, ask: As
         Operation::ArchiveAgent => agents::archive(&*door.house, &ask).await,
         Operation::ExportAgent => documents::export(&*door.house, &ask).await,
         Operation::ImportAgent => documents::import(door, &ask).await,
-        Operation::ReadFile => files::read(&*door.house, &ask).await,
+        Operation::ReadFile => files::read(door, &ask).await,
         Operation::WriteFile => files::write(&*door.house, &ask).await,
         Operation::DeleteFile => files::delete(&*door.house, &ask).await,
         Operation::StatFile => files::stat(&*door.house, &ask).await,

@@ -4,9 +4,11 @@ use crate::client::Got;
 use crate::house::Served;
 use crate::keys::fits;
 use crate::sessions::begun;
+use abide_engine::keys::Scope;
 use abide_engine::port::SessionId;
-use abide_http::{House as _, Options};
+use abide_http::{House as _, Options, Times};
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -37,6 +39,57 @@ async fn send(served: &Served, request: &str, headers: &[&str], body: &[u8]) -> 
 
 fn tag(head: &str) -> String {
     head.lines().find_map(|line| line.strip_prefix("etag: ")).expect("a tag").to_owned()
+}
+
+/// Asks for a file, and takes nothing of it.
+async fn lurk(served: &Served, path: &str, more: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(served.client.address).await.unwrap();
+    let text = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{more}\r\n", served.client.address);
+    stream.write_all(text.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn long_files_that_nobody_takes_make_room_for_those_who_do() {
+    let times = Times { stall: Duration::from_secs(2), ..Times::default() };
+    let served = Served::with(Options { times, ..free() }).await;
+    let at = format!("/v1/sessions/{}/fs", begun(&served).await);
+    let bytes: Vec<u8> = (0..20_000_000_u32).map(|number| (number % 251) as u8).collect();
+    let (status, ..) = send(&served, &format!("PUT {at}?path=/long"), &[], &bytes).await;
+    assert_eq!(status, 200);
+    let path = format!("{at}?path=/long");
+    let mut lurking = Vec::new();
+    for _ in 0..4 {
+        let mut stream = lurk(&served, &path, "").await;
+        let mut first = [0; 15];
+        stream.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200 OK");
+        lurking.push(stream);
+    }
+    let refused = ask(&served, format!("GET {path}"), None).await;
+    assert_eq!(refused.problem(), "429 too_many");
+    assert!(refused.head.contains("retry-after: "), "{refused:?}");
+    // Others are not kept from theirs, and what is short takes no room.
+    let eve = served.house.key_of("eve", &[Scope::Read], 5).await;
+    let bearer = format!("Authorization: Bearer {eve}");
+    assert_eq!(send(&served, &format!("GET {path}"), &[&bearer], b"").await.2, bytes);
+    assert_eq!(ask(&served, format!("GET {at}"), None).await.status, 200);
+    // Whoever takes nothing is left.
+    for attempt in 0.. {
+        let (status, _, got) = send(&served, &format!("GET {path}"), &[], b"").await;
+        if status == 200 {
+            assert_eq!(got, bytes);
+            break;
+        }
+        assert!(status == 429 && attempt < 100, "{status}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    tokio::time::sleep(2 * times.stall).await;
+    for mut stream in lurking {
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest).await;
+        assert!(rest.len() < bytes.len(), "it was cut off");
+    }
 }
 
 async fn ask(served: &Served, request: String, body: Option<Value>) -> Got {

@@ -2,7 +2,7 @@
 
 use crate::house::Served;
 use abide_engine::keys::Scope;
-use abide_http::Options;
+use abide_http::{Options, Times};
 use serde_json::json;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -61,8 +61,12 @@ async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
 }
 
 async fn open(served: &Served, path: &str) -> TcpStream {
+    open_with(served, path, "").await
+}
+
+async fn open_with(served: &Served, path: &str, more: &str) -> TcpStream {
     let mut stream = TcpStream::connect(served.client.address).await.unwrap();
-    let text = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", served.client.address);
+    let text = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{more}\r\n", served.client.address);
     stream.write_all(text.as_bytes()).await.unwrap();
     stream
 }
@@ -87,6 +91,61 @@ async fn whoever_listens_hears_of_an_answer_and_is_let_go_when_the_server_ends()
     served.end().await;
     let mut rest = Vec::new();
     let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest)).await.unwrap();
+}
+
+/// Reads what is left of a stream, which must end soon.
+async fn rest(mut stream: TcpStream) -> String {
+    let mut rest = Vec::new();
+    let mut bytes = [0; 4096];
+    // The connection stays: it is the answer that ends.
+    while !rest.ends_with(b"0\r\n\r\n") {
+        let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut bytes)).await;
+        let read = read.expect("it ends").unwrap();
+        rest.extend_from_slice(&bytes[..read]);
+        if read == 0 {
+            break;
+        }
+    }
+    String::from_utf8(rest).unwrap()
+}
+
+#[tokio::test]
+async fn the_open_streams_of_a_key_that_is_revoked_end_and_tell_nothing_more() {
+    let times = Times { heartbeat: Duration::from_millis(100), ..Times::default() };
+    let served = Served::with(Options { times, ..free() }).await;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let session = crate::sessions::begun(&served).await;
+    let run = served.start("simple", None).await;
+    served.until(&run, "waiting").await;
+    let paths = [
+        format!("/v1/runs/{run}/events/stream"),
+        format!("/v1/sessions/{session}/events/stream"),
+        format!("/v1/runs/{run}/logs?follow=true"),
+    ];
+    let made = json!({ "name": "eve", "scopes": ["read"] });
+    let made = served.client.ask("POST /v1/keys", Some(&admin), Some(&made)).await.json();
+    let bearer = format!("Authorization: Bearer {}\r\n", made["key"].as_str().unwrap());
+    let mut own = Vec::new();
+    for path in &paths {
+        let mut stream = open_with(&served, path, &bearer).await;
+        read_until(&mut stream, "\r\n\r\n").await;
+        own.push(stream);
+    }
+    // A stream says again and again that it is there, and those of others go on.
+    let mut other = open(&served, &paths[1]).await;
+    read_until(&mut own[1], ": still here").await;
+    let revoke = format!("DELETE /v1/keys/{}", made["id"].as_str().unwrap());
+    assert_eq!(served.client.ask(&revoke, Some(&admin), None).await.status, 200);
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let say = json!({ "text": "hello" });
+    let at = format!("POST /v1/sessions/{session}/messages");
+    assert_eq!(served.client.ask(&at, None, Some(&say)).await.status, 202);
+    read_until(&mut other, "turn.ended").await;
+    for (stream, path) in own.into_iter().zip(&paths) {
+        let told = rest(stream).await;
+        assert!(!told.contains("hello"), "{path}: {told}");
+    }
+    read_until(&mut other, ": still here").await;
 }
 
 #[tokio::test]
