@@ -90,11 +90,14 @@ pub async fn load_whole<S: Store>(store: &S, id: &RunId) -> Result<Loaded, LoadE
     Ok(loaded)
 }
 
-/// Takes in what others have appended since.
-pub(crate) async fn catch_up<S: Store>(store: &S, loaded: &mut Loaded) -> Result<Vec<Event>, LoadError> {
+/// Takes in what others have appended since; with an error, as much of it as could be read.
+pub(crate) async fn catch_up<S: Store>(
+    store: &S,
+    loaded: &mut Loaded,
+) -> (Vec<Event>, Result<(), LoadError>) {
     let mut news = Vec::new();
-    read_on(store, loaded, |event| news.push(event)).await?;
-    Ok(news)
+    let read = read_on(store, loaded, |event| news.push(event)).await;
+    (news, read)
 }
 
 /// Takes in what is in the log after where the run is, and shows it.

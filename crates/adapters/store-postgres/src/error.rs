@@ -24,17 +24,6 @@ impl Stop {
         matches!(self, Self::Failed(error) if is_passing(error))
     }
 
-    /// Returns whether a connection broke, or the database ended it; none that was waited for in vain.
-    pub(crate) fn is_of_connection(&self) -> bool {
-        match self {
-            Self::Failed(Error::Io(_) | Error::WorkerCrashed) => true,
-            Self::Failed(Error::Database(said)) => {
-                said.code().is_some_and(|code| code.starts_with("57P") || code.starts_with("08"))
-            }
-            _ => false,
-        }
-    }
-
     /// Returns why a reading did not work.
     pub(crate) fn of_read(self, place: &str) -> StoreError {
         match self {
@@ -79,7 +68,13 @@ pub(crate) fn is_taken(error: &Error) -> bool {
 /// Returns whether the same may work later: no connection, no room, a read-only stand-by.
 fn is_passing(error: &Error) -> bool {
     match error {
-        Error::Io(_) | Error::PoolTimedOut | Error::PoolClosed | Error::Tls(_) | Error::WorkerCrashed => true,
+        // A protocol that is not kept is what a connection looks like that is cut while it is made: no word is whole.
+        Error::Io(_)
+        | Error::Protocol(_)
+        | Error::PoolTimedOut
+        | Error::PoolClosed
+        | Error::Tls(_)
+        | Error::WorkerCrashed => true,
         Error::Database(said) => said.code().is_some_and(|code| {
             // Connections, rollbacks, resources and operators; and a server that only reads.
             ["08", "40", "53", "57", "58"].iter().any(|class| code.starts_with(class)) || code == "25006"
@@ -93,5 +88,20 @@ fn reason(error: &Error) -> String {
         Error::Database(said) => said.message().to_owned(),
         Error::PoolTimedOut => "no connection was free or could be made in time".to_owned(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_cut_while_it_is_made_passes() {
+        let cut = || Error::Protocol("unexpected response from SSLRequest: 0x00".to_owned());
+        assert!(Stop::Failed(cut()).is_passing());
+        assert!(matches!(Stop::Failed(cut()).of_write("here"), StoreError::Unwritable { .. }));
+        // After a commit was sent nobody knows.
+        assert!(matches!(of_commit("here", cut()), StoreError::Other { .. }));
+        assert!(!Stop::Failed(Error::RowNotFound).is_passing());
     }
 }

@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
 /// How much is read at once.
 const EVENTS_AT_ONCE: u64 = 1_000;
@@ -23,6 +24,9 @@ const BYTES_AT_ONCE: u64 = 1024 * 1024;
 
 /// How long a connection that nobody uses is taken to be as it was.
 const FRESH: Duration = Duration::from_millis(100);
+
+/// How soon something is read again at first.
+const SHORTEST: Duration = Duration::from_millis(10);
 
 /// Tells the time, in milliseconds since 1970.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
@@ -205,6 +209,24 @@ impl PgStore {
         Ok(done)
     }
 
+    /// Reads, and again for a moment where a connection broke or the database is not back yet: that says nothing about what is read.
+    async fn patient<T, R>(&self, mut read: impl FnMut() -> R) -> Result<T, StoreError>
+    where
+        R: Future<Output = Result<T, Stop>>,
+    {
+        let ends = Instant::now() + self.settings.patience;
+        let mut pause = SHORTEST;
+        loop {
+            match read().await {
+                Err(stop) if stop.is_passing() && Instant::now() + pause < ends => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(AGAIN);
+                }
+                read => return read.map_err(|stop| stop.of_read(&self.place)),
+            }
+        }
+    }
+
     fn one_line(&self, what: &str, text: &str) -> Result<(), StoreError> {
         if text.contains('\n') {
             return Err(other(&self.place, format!("the {what} {text:?} must not have a line end")));
@@ -261,14 +283,7 @@ impl Store for PgStore {
         let mut start = positions.start.max(1);
         loop {
             let end = positions.end.min(start.saturating_add(EVENTS_AT_ONCE));
-            let some = match events::read(pool, self.family, stream, start..end).await {
-                // A connection that broke says nothing about the database: the next one waits until it is back.
-                Err(stop) if stop.is_of_connection() => {
-                    events::read(pool, self.family, stream, start..end).await
-                }
-                read => read,
-            };
-            let some = some.map_err(|stop| stop.of_read(&self.place))?;
+            let some = self.patient(|| events::read(pool, self.family, stream, start..end)).await?;
             let read = some.len() as u64;
             all.extend(some);
             if read < EVENTS_AT_ONCE {
@@ -279,7 +294,8 @@ impl Store for PgStore {
     }
 
     async fn head(&self, stream: &str) -> Result<Option<StreamHead>, StoreError> {
-        events::head(self.ready().await?, self.family, stream).await.map_err(|stop| stop.of_read(&self.place))
+        let pool = self.ready().await?;
+        self.patient(|| events::head(pool, self.family, stream)).await
     }
 
     async fn heads(&self, after: Option<&HeadPlace>, most: usize) -> Result<Vec<StreamHead>, StoreError> {
@@ -305,7 +321,8 @@ impl Store for PgStore {
     }
 
     async fn snapshot(&self, stream: &str) -> Result<Option<(u64, String)>, StoreError> {
-        events::snapshot(self.ready().await?, stream).await.map_err(|stop| stop.of_read(&self.place))
+        let pool = self.ready().await?;
+        self.patient(|| events::snapshot(pool, stream)).await
     }
 
     async fn write_output(&self, key: &OutputKey, bytes: Vec<u8>) -> Result<(), StoreError> {

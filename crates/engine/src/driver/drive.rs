@@ -2,7 +2,7 @@
 
 use super::halt::{Halt, Halter, Stop};
 use super::{AGAIN, DriveError, Driver, HEARTBEAT, NamedValues};
-use crate::log::{Loaded, catch_up, load};
+use crate::log::{LoadError, Loaded, catch_up, load};
 use crate::port::{Clock, Lease, Process, Signal, Store, StoreError, Summary, Workspace};
 use crate::snapshot;
 use abide_core::definition::{Input, StepId};
@@ -150,9 +150,7 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
                 Woken::Report(Report::ChildBroke(error)) => return Err(*error),
                 Woken::Report(report) => command_of(report, now),
                 Woken::News => {
-                    for event in catch_up(&*self.driver.store, &mut self.loaded).await? {
-                        self.driver.observer.event(&self.loaded.run, &event);
-                    }
+                    self.catch_up().await?;
                     None
                 }
                 Woken::Moment => Some(Command::Tick { now }),
@@ -227,6 +225,33 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
         }
     }
 
+    /// Takes in what others have appended, and says so to whoever watches.
+    async fn catch_up(&mut self) -> Result<(), DriveError> {
+        let (news, read) = catch_up(&*self.driver.store, &mut self.loaded).await;
+        for event in news {
+            self.driver.observer.event(&self.loaded.run, &event);
+        }
+        match read {
+            // It was there a moment ago: what is under way goes on, and the log is looked at again.
+            Err(LoadError::Store(error)) if self.passes(&error) => {
+                self.driver.clock.sleep_until(self.driver.clock.now().after(AGAIN)).await;
+                Ok(())
+            }
+            read => Ok(read?),
+        }
+    }
+
+    /// Returns whether a store that fails may answer again while this run is ours.
+    fn passes(&self, error: &StoreError) -> bool {
+        match error {
+            // A disk that is full for a while ends no step: who else would take over cannot write either.
+            StoreError::Unwritable { .. } => true,
+            // What is under way need not end while nobody else can have the run.
+            StoreError::Other { .. } => self.driver.clock.now().0 < self.lease.until,
+            _ => false,
+        }
+    }
+
     /// Renews the lease when its time has come, also by a clock that was set back.
     async fn renew_in_time(&mut self) -> Result<(), DriveError> {
         let now = self.driver.clock.now();
@@ -236,10 +261,7 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
         let renewed = self.renew().await;
         let now = self.driver.clock.now();
         match renewed {
-            // A disk that is full for a while ends no step: who else would take over cannot write either.
-            Err(DriveError::Store(StoreError::Unwritable { .. })) => {}
-            // What is under way need not end while nobody else can have the run.
-            Err(DriveError::Store(StoreError::Other { .. })) if now.0 < self.lease.until => {}
+            Err(DriveError::Store(error)) if self.passes(&error) => {}
             other => return other,
         }
         self.renewed = (now, now.after(AGAIN));

@@ -9,9 +9,10 @@ use crate::house::House;
 use crate::{notices, operations};
 use abide_core::event::{Event, LossDecision, RunId};
 use abide_core::run::{Run, RunStatus};
+use abide_engine::LoadError;
 use abide_engine::driver::{DriveError, Observer};
 use abide_engine::port::{Line, OpenStart, Signal, Store as _, StoreError};
-use abide_engine::service::{self, GoOnError};
+use abide_engine::service::{self, GoOnError, ServiceError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -65,7 +66,7 @@ enum End {
     Over,
     /// It waits for a human, or cannot go on here.
     Left,
-    /// Another process has it.
+    /// Another process has it, or its log did not answer for long: the next look tells.
     Elsewhere,
 }
 
@@ -201,8 +202,12 @@ async fn go_on<H: House>(
             }
             // Another process has it: it may be gone before the run is over.
             Err(GoOnError::Drive(DriveError::Store(StoreError::Held { .. }))) => {}
-            Err(GoOnError::Drive(DriveError::Store(_) | DriveError::Load(_))) if tries < MOST_TRIES => {
+            // The log does not answer, which says nothing about the run.
+            Err(error) if passes(&error) => {
                 tries += 1;
+                if tries > MOST_TRIES {
+                    return End::Elsewhere;
+                }
             }
             // It lacks a secret that only memory held, or is damaged: whoever resumes it is told.
             Err(_) => return End::Left,
@@ -211,6 +216,18 @@ async fn go_on<H: House>(
             return End::Left;
         }
     }
+}
+
+/// Returns whether the same may go well later, without anybody's help.
+fn passes(error: &GoOnError) -> bool {
+    let error = match error {
+        GoOnError::Drive(DriveError::Store(error) | DriveError::Load(LoadError::Store(error)))
+        | GoOnError::Service(ServiceError::Store(error) | ServiceError::Load(LoadError::Store(error))) => {
+            error
+        }
+        GoOnError::Drive(_) | GoOnError::Service(_) => return false,
+    };
+    !matches!(error, StoreError::Damaged { .. } | StoreError::Unreadable { .. })
 }
 
 /// Looks again and again for runs that servers have started and that nobody drives, and goes on with them, until the server ends.
