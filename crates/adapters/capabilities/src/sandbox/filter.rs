@@ -5,7 +5,7 @@
 
 use seccompiler::{
     BackendError as Error, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
-    SeccompFilter, SeccompRule,
+    SeccompFilter, SeccompRule, sock_filter,
 };
 use std::collections::BTreeMap;
 
@@ -43,6 +43,15 @@ const REFUSED: &[i64] = &[
     // Memory that no limit counts.
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_semget,
+    libc::SYS_mq_open,
+    // A page in a pipe keeps a large page as a whole.
+    libc::SYS_vmsplice,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
@@ -66,10 +75,14 @@ const NAMESPACES: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u64;
 
+/// The first number of a second table of the same calls, for programs with 32-bit pointers on `x86_64`; a filter sees
+/// other numbers there. No other architecture has numbers that high.
+const SECOND_TABLE: u32 = 0x4000_0000;
+
 /// Returns the filters as the kernel reads them; all of them hold.
-pub(super) fn programs() -> Result<[Vec<u8>; 2], String> {
+pub(super) fn programs() -> Result<[Vec<u8>; 3], String> {
     let failed = |error| format!("the filter of system calls: {error}");
-    Ok([bytes(&refused().map_err(failed)?), bytes(&missing().map_err(failed)?)])
+    Ok([bytes(&refused().map_err(failed)?), bytes(&missing().map_err(failed)?), bytes(&second_table())])
 }
 
 fn bytes(program: &BpfProgram) -> Vec<u8> {
@@ -91,10 +104,37 @@ fn refused() -> Result<BpfProgram, Error> {
     }
     rules.insert(libc::SYS_clone, flags);
     // Only sockets between processes of the sandbox; there is no network that others could reach.
-    let unix = u64::from(libc::AF_UNIX.unsigned_abs());
+    let unix = number(libc::AF_UNIX);
     let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, unix)?;
     rules.insert(libc::SYS_socket, vec![SeccompRule::new(vec![other])?]);
+    // Buffers of the kernel that no limit counts stay at their usual size.
+    let socket =
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(libc::SOL_SOCKET))?;
+    let mut buffers = Vec::new();
+    for option in [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE] {
+        let size = SeccompCondition::new(2, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(option))?;
+        buffers.push(SeccompRule::new(vec![socket.clone(), size])?);
+    }
+    rules.insert(libc::SYS_setsockopt, buffers);
+    let pipe =
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(libc::F_SETPIPE_SZ))?;
+    rules.insert(libc::SYS_fcntl, vec![SeccompRule::new(vec![pipe])?]);
     program(rules, libc::EPERM)
+}
+
+fn number(constant: i32) -> u64 {
+    u64::from(constant.unsigned_abs())
+}
+
+/// Refuses every call of the second table: load the number, compare, refuse or allow.
+fn second_table() -> BpfProgram {
+    let step = |code: u32, jt, jf, k| sock_filter { code: u16::try_from(code).unwrap_or(0), jt, jf, k };
+    vec![
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, SECOND_TABLE),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs()),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
 }
 
 /// `clone3` hides its flags in memory, where a filter cannot look; programs fall back to `clone` where it is missing.

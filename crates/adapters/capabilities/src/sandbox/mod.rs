@@ -21,6 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use walls::{Language, Walls};
 
 /// Takes what a process writes.
@@ -55,6 +56,10 @@ const KEPT: usize = 64 * 1024;
 /// How long code may run, in seconds: unless told, and at most.
 const SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 60;
+/// How many sandboxes this process has at the same time; each may use a gigabyte.
+const AT_ONCE: usize = 4;
+
+static PLACES: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// Runs code in a sandbox.
 #[derive(Clone)]
@@ -121,6 +126,12 @@ impl Ready {
         time: Duration,
         stop: Stop,
     ) -> Result<Ran, ToolError> {
+        // Its time begins when it does, not while it waits for its place.
+        let _place = tokio::select! {
+            biased;
+            () = stop.wait() => return Err(ToolError::Cancelled),
+            place = PLACES.acquire() => place.map_err(|error| ToolError::Internal(error.to_string()))?,
+        };
         let internal = |error: std::io::Error| ToolError::Internal(format!("the sandbox: {error}"));
         let placed = self.walls.place(language, code).map_err(internal)?;
         let spec = self.walls.spec(language, &placed, time);

@@ -22,7 +22,7 @@ const SHARED: u64 = 16 << 20;
 const FILE: u64 = 32 << 20;
 /// Processes and threads, and open files of each.
 const PROCESSES: u64 = 32;
-const OPEN_FILES: u64 = 256;
+const OPEN_FILES: u64 = 64;
 
 /// Looks at the walls from inside. The first that is missing is named.
 pub(super) const PROBE: &str = r#"
@@ -37,7 +37,7 @@ for place in / /usr /dev /etc; do
     ! (: > "$place/probe") 2>/dev/null || fail "the code could write to $place"
 done
 [ -z "$(tr '\0' '\n' < /proc/1/environ | grep -vE '^(PATH|HOME|LANG|PWD)=')" ] || fail 'the code would see an environment'
-[ "$(ulimit -n)" = 256 ] || fail 'the code would not be limited'
+[ "$(ulimit -n)" = 64 ] || fail 'the code would not be limited'
 [ "$(cd /proc && echo [0-9]* | wc -w)" -lt 10 ] || fail 'the code would see other processes'
 echo safe
 "#;
@@ -143,11 +143,12 @@ impl Walls {
     /// Puts code where the sandbox can be shown it, and nobody else sees it.
     pub(super) fn place(&self, language: Language, code: &str) -> io::Result<Placed> {
         let folder = tempfile::Builder::new().prefix("abide-sandbox-").tempdir()?;
-        let [refused, missing] = filter::programs().map_err(io::Error::other)?;
+        let [refused, missing, second] = filter::programs().map_err(io::Error::other)?;
         let files = [
             (folder.path().join(language.file()), code.as_bytes()),
             (folder.path().join("refused"), &refused[..]),
             (folder.path().join("missing"), &missing[..]),
+            (folder.path().join("second"), &second[..]),
         ];
         for (path, bytes) in &files {
             fs::write(path, bytes)?;
@@ -172,12 +173,12 @@ impl Walls {
         // is found by.
         let mut arguments: Vec<String> = [
             "-c",
-            "echo $$ >\"$3\"; exec 8<\"$1\" 9<\"$2\"; shift 3; exec env -i \"ABIDE_MARK=$ABIDE_MARK\" \"$@\"",
+            "echo $$ >\"$4\"; exec 7<\"$1\" 8<\"$2\" 9<\"$3\"; shift 4; exec env -i \"ABIDE_MARK=$ABIDE_MARK\" \"$@\"",
             "sh",
         ]
         .map(str::to_owned)
         .to_vec();
-        arguments.extend([text(&folder.join("refused")), text(&folder.join("missing"))]);
+        arguments.extend(["refused", "missing", "second"].map(|filter| text(&folder.join(filter))));
         arguments.push(text(&placed.leader()));
         if let Some(setpriv) = &self.setpriv {
             arguments.push(text(setpriv));
@@ -189,7 +190,7 @@ impl Walls {
         arguments.extend(
             "--unshare-all --die-with-parent --as-pid-1 --new-session --cap-drop ALL --clearenv --setenv PATH /usr/bin:/bin \
              --setenv HOME /tmp --setenv LANG C.UTF-8 --hostname sandbox --uid 65534 --gid 65534 \
-             --add-seccomp-fd 8 --add-seccomp-fd 9"
+             --add-seccomp-fd 7 --add-seccomp-fd 8 --add-seccomp-fd 9"
                 .split_whitespace()
                 .map(str::to_owned),
         );
