@@ -118,6 +118,27 @@ impl Further {
         Web { allow_hosts, proxy: web.proxy.map(|proxy| proxy.value), search_url, search_tool }
     }
 
+    /// Returns the ids of the capabilities that an agent gets who names some: those, and whatever they need.
+    pub(crate) fn with_needs(&self, named: &[&str]) -> Vec<String> {
+        let offered = offered_here();
+        let mut ids: Vec<String> =
+            named.iter().map(|id| id.split('@').next().unwrap_or_default().to_owned()).collect();
+        let mut next = 0;
+        // Each id stands here once, so this ends also where capabilities need each other in a circle.
+        while let Some(id) = ids.get(next).cloned() {
+            next += 1;
+            let of_user = self.bundles.iter().filter(|entry| entry.shadowed_by.is_none() && *entry.id == *id);
+            let of_user = of_user.flat_map(|entry| &entry.bundle).flat_map(|bundle| &bundle.depends_on);
+            let built_in = offered.get(&id).map(|one| one.depends_on()).unwrap_or_default();
+            for needed in of_user.map(|needed| &needed.value).chain(&built_in) {
+                if !ids.iter().any(|known| known == needed.id.as_str()) {
+                    ids.push(needed.id.to_string());
+                }
+            }
+        }
+        ids
+    }
+
     /// Adds them to others.
     pub(crate) async fn added_to(self, registry: CapabilityRegistry, reach: Reach<'_>) -> Capabilities {
         let mut found = Capabilities { registry, sources: Vec::new(), broken: Vec::new() };
@@ -150,14 +171,15 @@ impl Further {
         let mut connecting = tokio::task::JoinSet::new();
         let mut capabilities: Vec<(usize, McpCapability)> = Vec::new();
         let all = &self.configuration.config.capabilities;
+        let reached = match reach {
+            Reach::All => None,
+            Reach::Only(ids) => Some(self.with_needs(ids)),
+        };
+        let is_reached =
+            |id: &str| reached.as_ref().is_none_or(|ids| ids.iter().any(|reached| reached == id));
         for (index, (id, settings)) in all.iter().enumerate() {
             let about = server_about(id.value.clone(), settings);
-            let wanted = match reach {
-                Reach::All => true,
-                Reach::Only(ids) => {
-                    ids.contains(&id.as_str()) || (ids.contains(&"research") && self.searches_by(id.as_str()))
-                }
-            };
+            let wanted = is_reached(id.as_str()) || (is_reached("research") && self.searches_by(id.as_str()));
             let ready = if !wanted {
                 Err("it was not asked for".to_owned())
             } else if let Err(why) = server_check(&self.place, id.as_str(), settings) {
@@ -234,7 +256,7 @@ impl Further {
 pub(crate) enum Reach<'a> {
     /// All of them.
     All,
-    /// The ones with these ids; the others are there and unavailable.
+    /// The ones with these ids, and those that they need; the others are there and unavailable.
     Only(&'a [&'a str]),
 }
 

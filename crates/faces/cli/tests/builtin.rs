@@ -262,6 +262,72 @@ fn an_agent_calls_the_tools_of_capabilities_that_users_wrote() {
     assert!(!project.path().join("evil").exists());
 }
 
+/// An MCP server with one tool that answers with what it is given, for whoever has Python.
+const ECHO_SERVER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message: continue
+    method, result = message["method"], {}
+    if method == "initialize":
+        result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "echo", "version": "1"}}
+    elif method == "tools/list":
+        schema = {"type": "object", "properties": {"query": {"type": "string"}}}
+        result = {"tools": [{"name": "echo", "description": "Echoes", "inputSchema": schema}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": "echo: " + str(message["params"]["arguments"])}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn what_a_capability_needs_is_there_for_the_agent_that_runs_as_it_is_shown() {
+    if std::env::var("ABIDE_WITHOUT_SANDBOX").is_ok() {
+        return;
+    }
+    let project = Project::new(vec![
+        Turn::calls([
+            ToolCall::new("execute_code", json!({ "language": "shell", "code": "echo $((6 * 7))" })),
+            ToolCall::new("research_web_search", json!({ "query": "cats" })),
+        ]),
+        Turn::text("done"),
+    ]);
+    project.write("echo.py", ECHO_SERVER);
+    project.write(
+        ".config/abide/config.yaml",
+        &format!(
+            "web: {{ search_tool: asked__echo }}\ncapabilities:\n  echoes: {{ command: [python3, '{0}'], risk: none, policy: auto }}\n  asked: {{ command: [python3, '{0}'], risk: none, policy: auto }}\n",
+            project.path().join("echo.py").display()
+        ),
+    );
+    // A bundle that needs one that needs the others.
+    project.write(
+        ".config/abide/capabilities/analysis.yaml",
+        "description: Analyses\ndepends_on: [basis@1]\ntools: [{ name: shout, description: Says it, run: echo, risk: none }]\n",
+    );
+    project.write(
+        ".config/abide/capabilities/basis.yaml",
+        "description: The basis\ndepends_on: [sandbox, echoes, research]\ntools: [{ name: base, description: Says it, run: echo, risk: none }]\n",
+    );
+    project.write(".abide/agents/analyst.md", "---\ncapabilities: [analysis]\n---\nYou analyse.\n");
+    let output = project.output(&["agent", "run", "analyst", "go"]);
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{talk}");
+    let requests = project.requests();
+    let tools: Vec<&str> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    for tool in ["shout", "base", "execute_code", "echoes__echo", "research_web_search"] {
+        assert!(tools.contains(&tool), "{tool}: {tools:?}");
+    }
+    let last = told(&requests[1]);
+    assert!(last.contains("42\\n") && last.contains("echo: {'query': 'cats'}"), "{last}");
+    let shown = project.output(&["agent", "show", "analyst", "--json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!((&shown["usable"], &shown["missing"]), (&json!(true), &json!([])), "{shown:#}");
+    let shown = project.output(&["capability", "show", "research", "--json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(shown["status"], "available", "{shown:#}");
+}
+
 #[test]
 fn a_conversation_in_a_pipe_has_one_message_a_line_and_nobody_to_ask() {
     let project = Project::new(vec![

@@ -242,17 +242,15 @@ impl Here {
             SqliteSessionFiles::open(&self.log.with_file_name("files.db"), Arc::new(|| SystemClock.now().0))
                 .map_err(|error| error.to_string())?;
         let launch = launcher(Arc::clone(&self.process));
-        let wants_code =
-            profile.capabilities.iter().any(|capability| capability.id.value.starts_with("sandbox"));
+        let further = self.quietly(|session| Further::of(session, Arc::clone(&self.process)));
+        let ids: Vec<&str> = profile.capabilities.iter().map(|one| one.id.value.as_str()).collect();
+        let wants_code = further.with_needs(&ids).iter().any(|id| id == "sandbox");
         let sandbox = if wants_code {
             Sandbox::probe(Arc::clone(&launch)).await
         } else {
             Sandbox::unavailable("nobody asked for it")
         };
-        let further = self.quietly(|session| Further::of(session, Arc::clone(&self.process)));
         let registry = builtins(World { now, files: Arc::new(files), sandbox, web: further.web() });
-        let ids = profile.capabilities.iter().map(|one| one.id.split('@').next().unwrap_or_default());
-        let ids: Vec<&str> = ids.collect();
         let mut registry = further.added_to(registry, Reach::Only(&ids)).await.registry;
         let root = wanted.task().map_or_else(|| self.place.root(), |task| task.folder.clone());
         let workspace = Workspace::new(root, launch, wanted.mark.clone(), without);

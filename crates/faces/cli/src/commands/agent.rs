@@ -71,11 +71,8 @@ pub(crate) fn choices(profile: &AgentProfile) -> Vec<Choice> {
 fn around(session: &Session<'_>, wanted: &[&AgentEntry]) -> Result<Around, Failure> {
     let config = session.configuration().config;
     let profiles: Vec<AgentProfile> = wanted.iter().filter_map(|entry| entry.effective(&config)).collect();
-    let ids: Vec<&str> = profiles
-        .iter()
-        .flat_map(|profile| &profile.capabilities)
-        .map(|one| one.id.split('@').next().unwrap_or_default())
-        .collect();
+    let ids: Vec<&str> =
+        profiles.iter().flat_map(|profile| &profile.capabilities).map(|one| one.id.value.as_str()).collect();
     let found = block_on(capabilities(session, in_memory(), Reach::Only(&ids)))?;
     let listing = session.catalog().scan();
     Ok(Around { config, listing, survey: models::survey(session), registry: found.registry })
