@@ -208,6 +208,10 @@ impl Tool for Renamed {
     fn call(&self, arguments: Value, context: ToolContext) -> Later<Result<ToolOutput, ToolError>> {
         self.tool.call(arguments, context)
     }
+
+    fn takes_up(&self) -> bool {
+        self.tool.takes_up()
+    }
 }
 
 fn renamed(tool: Arc<dyn Tool>, name: &ToolName) -> Arc<dyn Tool> {

@@ -79,6 +79,11 @@ impl CheckedTool {
         self.tool.spec()
     }
 
+    /// Returns whether a call of it that was cut short goes on where it was.
+    pub fn takes_up(&self) -> bool {
+        self.tool.takes_up()
+    }
+
     /// Returns the tool itself, to put it into another box.
     pub fn handler(&self) -> Arc<dyn Tool> {
         Arc::clone(&self.tool)

@@ -20,6 +20,8 @@ pub struct Conversation {
     pub turns: u32,
     /// What was used, by all turns.
     pub spent: Spent,
+    /// What was used by the last turn that ended.
+    pub last_spent: Spent,
     /// How the last turn ended, with its label.
     pub last: Option<(Option<String>, TurnEnd)>,
     /// The text of the last answer.
@@ -41,6 +43,8 @@ pub struct Turn {
     pub spent: Spent,
     /// How often the model was asked.
     pub asked: u32,
+    /// How often it answered; what it has used counts the answers of those that it called, too.
+    pub answers: u32,
     /// The calls of the last answer; none when all of them have results.
     pub calls: Vec<Call>,
     /// Why the last answer ended, if it was the final one.
@@ -108,16 +112,23 @@ impl Conversation {
             TurnEvent::Held { why } => self.hold(why),
             TurnEvent::Ended(end) => self.end(end),
             TurnEvent::Compacted(compacted) => self.compact(compacted),
+            TurnEvent::Charged(charged) => {
+                let turn = self.active.as_mut().map(|turn| &mut turn.spent);
+                for spent in turn.into_iter().chain([&mut self.spent]) {
+                    spent.add(charged.spent.usage, charged.spent.cost, charged.spent.turns);
+                }
+            }
         }
     }
 
     /// Returns what follows from a loop that died: calls of which nobody knows whether they were made.
     ///
-    /// They are not made again. What only looks is, and has no [`TurnEvent::Started`].
-    pub fn lost(&self) -> Vec<TurnEvent> {
+    /// They are not made again. What only looks is, and has no [`TurnEvent::Started`]; what takes up again where it was, as
+    /// `takes_up` says of it, stays open.
+    pub fn lost(&self, takes_up: impl Fn(&ToolCall) -> bool) -> Vec<TurnEvent> {
         let calls = self.active.iter().flat_map(|turn| turn.calls.iter().enumerate());
         calls
-            .filter(|(_, call)| call.stage == Stage::Started)
+            .filter(|(_, call)| call.stage == Stage::Started && !takes_up(&call.call))
             .map(|(position, call)| TurnEvent::Result {
                 call: u32::try_from(position).unwrap_or(u32::MAX),
                 outcome: Outcome::error(
@@ -167,6 +178,7 @@ impl Conversation {
         }
         if let Some(turn) = &mut self.active {
             turn.spent.add(answered.usage, answered.cost, 1);
+            turn.answers += 1;
             turn.answered = calls.is_empty().then_some(answered.end);
             turn.calls = calls;
         }
@@ -251,6 +263,7 @@ impl Conversation {
             self.finish(call, &outcome);
         }
         if let Some(turn) = self.active.take() {
+            self.last_spent = turn.spent;
             self.last = Some((turn.label, end.clone()));
         }
     }

@@ -1,6 +1,6 @@
 //! The vocabulary of a session's log: everything that can happen in a conversation.
 
-use super::Exhausted;
+use super::{Exhausted, Spent};
 use crate::definition::words;
 use crate::model::{AnswerEnd, Cost, Part, Piece, Usage};
 use crate::value::Value;
@@ -49,6 +49,8 @@ pub enum TurnEvent {
     Ended(TurnEnd),
     /// The beginning of the conversation was replaced by a summary.
     Compacted(Compacted),
+    /// Something was used that stands in no answer of this session.
+    Charged(Charged),
 }
 
 words! {
@@ -74,6 +76,8 @@ words! {
         Ended = "turn.ended",
         /// [`TurnEvent::Compacted`]
         Compacted = "session.compacted",
+        /// [`TurnEvent::Charged`]
+        Charged = "turn.charged",
     }
 }
 
@@ -91,6 +95,7 @@ impl TurnEvent {
             Self::Held { .. } => EventKind::Held,
             Self::Ended(_) => EventKind::Ended,
             Self::Compacted(_) => EventKind::Compacted,
+            Self::Charged(_) => EventKind::Charged,
         }
     }
 }
@@ -166,6 +171,16 @@ words! {
         /// The schema of the arguments.
         Arguments = "arguments",
     }
+}
+
+/// What was used by something that is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charged {
+    /// The call of the last answer that asked others, whose sessions have the answers; without one, a question of this session
+    /// that was paid for and has no answer.
+    pub call: Option<u32>,
+    /// What was used, and how many answers there were.
+    pub spent: Spent,
 }
 
 /// What came of a call.

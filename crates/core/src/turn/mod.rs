@@ -24,7 +24,7 @@ pub use compaction::{Room, compaction, cut, size, transcript};
 pub use conversation::{Call, Conversation, Stage, Turn};
 pub use envelope::{Envelope, Exhausted, Spent};
 pub use event::{
-    Answered, Check, Compacted, Decision, EventKind, Outcome, SessionCreated, TurnEnd, TurnEvent,
+    Answered, Charged, Check, Compacted, Decision, EventKind, Outcome, SessionCreated, TurnEnd, TurnEvent,
 };
 pub use judgement::{Judgement, Ruling, judged};
 pub use next::{Next, next};

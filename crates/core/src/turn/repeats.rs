@@ -22,6 +22,14 @@ impl Repeats {
         *seen > Self::MOST
     }
 
+    /// Adds what somebody else has counted beside this.
+    pub fn add(&mut self, other: &Self) {
+        for (mark, count) in &other.0 {
+            let seen = self.0.entry(*mark).or_default();
+            *seen = seen.saturating_add(*count);
+        }
+    }
+
     /// Takes over what somebody else has counted, where that is more.
     pub fn join(&mut self, other: &Self) {
         for (mark, count) in &other.0 {

@@ -72,6 +72,8 @@ impl std::fmt::Display for SessionId {
 pub struct ToolContext {
     /// Whose call it is.
     pub session: SessionId,
+    /// What the call is known by in its session, also after a crash; without it, nobody makes it again.
+    pub call: Option<String>,
     /// Says that the call is to end early.
     pub stop: Stop,
     /// How much time there is, counted from the call.
@@ -86,7 +88,7 @@ impl ToolContext {
 
     /// Makes the context of a call that nothing ends early.
     pub fn new(session: SessionId) -> Self {
-        Self { session, stop: Stop::never(), time_left: None, output_bytes: Self::OUTPUT_BYTES }
+        Self { session, call: None, stop: Stop::never(), time_left: None, output_bytes: Self::OUTPUT_BYTES }
     }
 }
 
@@ -233,4 +235,10 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Does it.
     fn call(&self, arguments: Value, context: ToolContext) -> Later<Result<ToolOutput, ToolError>>;
+
+    /// Returns whether a call that was cut short by a crash goes on where it was when it is made again with the same
+    /// [`ToolContext::call`]. All others are not made again if they may have had an effect.
+    fn takes_up(&self) -> bool {
+        false
+    }
 }

@@ -7,7 +7,7 @@ use super::span::{Attribute, Place, Span, SpanId, SpanKind};
 use crate::port::SessionId;
 use abide_core::event::Timestamp;
 use abide_core::model::{AnswerEnd, Cost, Piece, Usage};
-use abide_core::turn::{Answered, Decision, Outcome, SessionCreated, TurnEnd, TurnEvent};
+use abide_core::turn::{Answered, Charged, Decision, Outcome, SessionCreated, TurnEnd, TurnEvent};
 
 /// Says where a turn stands, by its label and when it began; nothing if nobody wants to know of it.
 pub type PlaceOf<'a> = dyn Fn(Option<&str>, Timestamp) -> Option<Place> + Send + Sync + 'a;
@@ -56,6 +56,7 @@ impl<'a> SessionFold<'a> {
             TurnEvent::Started { call } => self.begin_call(position, at, *call),
             TurnEvent::Result { call, outcome } => self.result(position, at, *call, outcome),
             TurnEvent::Held { .. } => {}
+            TurnEvent::Charged(charged) => self.charged(*charged),
             TurnEvent::Ended(end) => self.ended(at, end),
             TurnEvent::Compacted(compacted) => {
                 if compacted.by_model {
@@ -159,6 +160,19 @@ impl<'a> SessionFold<'a> {
             Piece::Text(_) | Piece::Thought(_) => None,
         });
         turn.calls = calls.collect();
+    }
+
+    /// Notes what was used beside answers at the question or the call that used it.
+    fn charged(&mut self, charged: Charged) {
+        let Some(turn) = &mut self.turn else { return };
+        let span = match charged.call {
+            None => &mut turn.chat,
+            Some(call) => match turn.calls.get_mut(call as usize) {
+                Some(call) => &mut call.span,
+                None => return,
+            },
+        };
+        *span = span.take().map(|span| used(span, charged.spent.usage, charged.spent.cost));
     }
 
     fn call(&mut self, call: u32) -> Option<&mut Call> {

@@ -14,7 +14,9 @@ use crate::port::{
 use crate::toolbox::CheckedTool;
 use abide_core::capability::Risk;
 use abide_core::model::{Arguments, Part, ToolCall};
-use abide_core::turn::{Check, Decision, Judgement, Outcome, Stage, TurnEnd, TurnEvent, cut, judged};
+use abide_core::turn::{
+    Charged, Check, Decision, Judgement, Outcome, Stage, TurnEnd, TurnEvent, cut, judged,
+};
 use abide_core::value::Value;
 use abide_formats::json;
 use std::collections::VecDeque;
@@ -111,6 +113,7 @@ impl<S: Store, C: Clock> Round<'_, S, C> {
                     let note =
                         notes.iter_mut().find(|(at, _)| *at == position).and_then(|(_, note)| note.take());
                     outcome.parts.extend(note.map(Part::Text));
+                    self.charge_calls(Some(position));
                     self.session.note(TurnEvent::Result { call: number(position), outcome });
                     // The last one is stored with what follows from it, and nothing follows before.
                     if !running.is_empty() {
@@ -220,11 +223,30 @@ impl<S: Store, C: Clock> Round<'_, S, C> {
         self.agent.tell(Heard::Calling(call.clone())).await;
         let context = ToolContext {
             session: self.session.id().clone(),
+            call: self.known_by(position),
             stop: self.stop.clone(),
             time_left: self.agent.tree.until().map(|until| until.since(self.agent.clock.now())),
             output_bytes: bytes,
         };
         Box::pin(async move { Done::Ran(position, outcome(tool.call(arguments, context).await)) })
+    }
+
+    /// Returns what a call of the last answer is known by: the same after a crash, and of no other call.
+    fn known_by(&self, position: usize) -> Option<String> {
+        let conversation = self.session.conversation();
+        let turn = conversation.active.as_ref()?;
+        Some(format!("{}.{}.{position}", conversation.turns, turn.answers))
+    }
+
+    /// Notes what those have used whom a call has asked; without a position it is the call that was being made.
+    pub(super) fn charge_calls(&mut self, position: Option<usize>) {
+        let Some(spent) = self.agent.tree.take_owed() else { return };
+        let started = || {
+            let turn = self.session.conversation().active.as_ref()?;
+            turn.calls.iter().position(|call| call.stage == Stage::Started)
+        };
+        let call = Some(number(position.or_else(started).unwrap_or_default()));
+        self.session.note(TurnEvent::Charged(Charged { call, spent }));
     }
 
     /// Asks a human; silence is a no.

@@ -26,5 +26,5 @@ pub use rounds::{Agent, Heard, ModelSeat, Report, TurnError, Watch};
 pub use rules::{Gate, Narrowed, OpenGate, OwnTiers, Permissions, StepGate, judged_call};
 pub use runner::{BuiltinRunner, Cast, Seat};
 pub use session::{SessionError, SessionLog};
-pub use step::session_of;
+pub use step::{session_of, session_of_call};
 pub use tree::CallTree;

@@ -1,10 +1,12 @@
 //! One turn from what the model is told to its end, round by round.
 
 use super::{CallTree, Gate, Permissions, SessionError, SessionLog};
-use crate::port::{Clock, Confirm, Later, Model, Stop, Store, StoreError, ToolOffer};
+use crate::port::{Clock, Confirm, Later, Model, SessionId, Stop, Store, StoreError, ToolOffer};
 use crate::toolbox::Toolbox;
 use abide_core::model::{ModelFacts, Part, Patience, ToolCall};
-use abide_core::turn::{Next, Room, Spent, Stopping, TurnEnd, TurnEvent, next, stopping};
+use abide_core::turn::{
+    Conversation, Next, Room, SessionCreated, Spent, Stopping, TurnEnd, TurnEvent, next, stopping,
+};
 use abide_core::value::Value;
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -82,6 +84,14 @@ pub struct Report {
     pub spent: Spent,
 }
 
+impl Report {
+    /// Reports the last turn of a conversation.
+    pub(super) fn of(conversation: &Conversation, end: TurnEnd) -> Self {
+        let (text, structured) = (conversation.text.clone(), conversation.structured.clone());
+        Self { end, text, structured, spent: conversation.last_spent }
+    }
+}
+
 /// Why a turn could not go on; it can be taken up again once that is put right.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
@@ -155,7 +165,9 @@ impl<C: Clock> Agent<C> {
         if session.conversation().active.is_none() {
             return Ok(None);
         }
-        for event in session.conversation().lost() {
+        let takes_up =
+            |call: &ToolCall| self.toolbox.find(&call.name).is_ok_and(crate::toolbox::CheckedTool::takes_up);
+        for event in session.conversation().lost(takes_up) {
             session.note(event);
         }
         self.rounds(session, stop).await.map(Some)
@@ -182,7 +194,6 @@ impl<C: Clock> Agent<C> {
         let mut round = Round { agent: self, session, stop, room: self.room(), offers, system };
         loop {
             let conversation = round.session.conversation();
-            let spent = conversation.active.as_ref().map(|turn| turn.spent).unwrap_or_default();
             let end = match next(conversation, self.tree.exhausted(&*self.clock), &round.room) {
                 Next::End(TurnEnd::Finished) => {
                     let verdict = self.gate.stop().await;
@@ -212,12 +223,39 @@ impl<C: Clock> Agent<C> {
                     Some(end) => end,
                 },
             };
+            // Of calls that were cut short, only one that asks others has used something.
+            round.charge_calls(None);
             let session = round.session;
             session.note(TurnEvent::Ended(end.clone()));
             self.store(session).await?;
-            let conversation = session.conversation();
-            let (text, structured) = (conversation.text.clone(), conversation.structured.clone());
-            return Ok(Report { end, text, structured, spent });
+            return Ok(Report::of(session.conversation(), end));
+        }
+    }
+
+    /// Does what a call asks for in a session of its own: begins it, or takes it up where a crash has left it, so that nothing
+    /// is asked or paid for twice.
+    pub async fn called<S: Store>(
+        &self,
+        store: Arc<S>,
+        id: SessionId,
+        created: SessionCreated,
+        message: Vec<Part>,
+        stop: &Stop,
+    ) -> Result<Report, TurnError> {
+        let mut session = match SessionLog::find(Arc::clone(&store), id.clone()).await? {
+            Some(session) => session,
+            None => SessionLog::create(store, id, created).await?,
+        };
+        if let Some(report) = self.go_on(&mut session, stop).await? {
+            return Ok(report);
+        }
+        let conversation = session.conversation();
+        match &conversation.last {
+            Some((_, end)) => {
+                self.tree.settle(conversation.last_spent);
+                Ok(Report::of(conversation, end.clone()))
+            }
+            None => self.turn(&mut session, message, None, stop).await,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::port::{
 };
 use crate::toolbox::Toolbox;
 use abide_core::model::{Arguments, Part, Piece, Usage};
-use abide_core::turn::{Decision, Exhausted, SessionCreated, Spent, TurnEnd, TurnEvent, cut};
+use abide_core::turn::{Decision, Exhausted, SessionCreated, TurnEnd, TurnEvent, cut};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -120,12 +120,7 @@ impl<S: Store, C: Clock> Inner<S, C> {
         let taken = self.is_taken(&session);
         let conversation = session.conversation();
         let report = match attempt(task, conversation, &label, taken) {
-            Attempt::Answered => Report {
-                end: TurnEnd::Finished,
-                text: conversation.text.clone(),
-                structured: conversation.structured.clone(),
-                spent: Spent::default(),
-            },
+            Attempt::Answered => Report::of(conversation, TurnEnd::Finished),
             Attempt::GoOn => match agent.go_on(&mut session, stop).await {
                 Ok(Some(report)) => report,
                 Ok(None) => return Err("the session has no turn".to_owned()),

@@ -17,6 +17,13 @@ pub fn session_of(run: &RunId, key: &StepKey) -> SessionId {
     SessionId::parse(&id).unwrap_or_else(|| unreachable!("`{id}` is an id"))
 }
 
+/// Returns the session of whoever a call asks, by what the call is known by in its own session.
+pub fn session_of_call(session: &SessionId, call: &str) -> SessionId {
+    let id = format!("{}-{}", digest(session.as_str()), digest(&format!("{session} {call}")));
+    // Invariant: two digests of 16 digits.
+    SessionId::parse(&id).unwrap_or_else(|| unreachable!("`{id}` is an id"))
+}
+
 /// What there is to do about an attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Attempt {

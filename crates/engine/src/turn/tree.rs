@@ -29,6 +29,8 @@ struct Place {
     above: Option<usize>,
     envelope: Envelope,
     spent: Spent,
+    /// What was used by those below, and stands in no log of this place yet.
+    owed: Spent,
     began: Timestamp,
     /// How often the agent itself may answer in a turn, and how often it has; those that it calls have their own.
     own_turns: Option<u32>,
@@ -38,7 +40,8 @@ struct Place {
 impl Place {
     fn new(above: Option<usize>, envelope: Envelope) -> Self {
         let began = Timestamp(i64::MAX);
-        Self { above, envelope, spent: Spent::default(), began, own_turns: None, answered: 0 }
+        let (spent, owed) = (Spent::default(), Spent::default());
+        Self { above, envelope, spent, owed, began, own_turns: None, answered: 0 }
     }
 
     fn own_exhausted(&self) -> Option<Exhausted> {
@@ -86,17 +89,24 @@ impl CallTree {
         if self.place == 0 {
             shared.repeats = Repeats::default();
         }
-        shared.repeats.join(&turn.repeats);
+        // What a child did before a crash stands in its own log alone.
+        shared.repeats.add(&turn.repeats);
         let place = &mut shared.places[self.place];
-        place.spent = turn.spent;
+        (place.spent, place.owed) = (Spent::default(), Spent::default());
         place.began = now;
-        place.answered = turn.spent.turns;
-        let mut above = place.above;
-        while let Some(position) = above {
-            let place = &mut shared.places[position];
-            place.spent.add(turn.spent.usage, turn.spent.cost, turn.spent.turns);
-            above = place.above;
-        }
+        place.answered = turn.answers;
+        self.add(&mut shared, turn.spent);
+    }
+
+    /// Notes what a child used that has come to its end in a process that is gone.
+    pub(super) fn settle(&self, spent: Spent) {
+        self.add(&mut self.lock(), spent);
+    }
+
+    /// Takes what those below have used since the last time.
+    pub(super) fn take_owed(&self) -> Option<Spent> {
+        let owed = std::mem::take(&mut self.lock().places[self.place].owed);
+        (owed != Spent::default()).then_some(owed)
     }
 
     /// Returns what has run out, here or above.
@@ -116,7 +126,7 @@ impl CallTree {
             Some(exhausted) => Err(exhausted),
             None => {
                 shared.places[self.place].answered += 1;
-                self.add(&mut shared, Usage::default(), Cost::default(), 1);
+                self.add(&mut shared, Spent { turns: 1, ..Spent::default() });
                 Ok(())
             }
         }
@@ -124,7 +134,7 @@ impl CallTree {
 
     /// Notes what an answer used.
     pub(super) fn charge(&self, usage: Usage, cost: Cost) {
-        self.add(&mut self.lock(), usage, cost, 0);
+        self.add(&mut self.lock(), Spent { usage, cost, turns: 0 });
     }
 
     /// Returns the most tokens that are left.
@@ -142,11 +152,14 @@ impl CallTree {
         self.lock().repeats.count(call)
     }
 
-    fn add(&self, shared: &mut Shared, usage: Usage, cost: Cost, turns: u32) {
+    fn add(&self, shared: &mut Shared, Spent { usage, cost, turns }: Spent) {
         let mut next = Some(self.place);
         while let Some(position) = next {
             let place = &mut shared.places[position];
             place.spent.add(usage, cost, turns);
+            if position != self.place {
+                place.owed.add(usage, cost, turns);
+            }
             next = place.above;
         }
     }

@@ -156,6 +156,11 @@ impl Ear for Meter {
                 measured.usage += compacted.usage;
                 measured.cost = measured.cost.plus(compacted.cost);
             }
+            // What calls have used is heard from the sessions that used it.
+            TurnEvent::Charged(charged) if charged.call.is_none() => {
+                measured.usage += charged.spent.usage;
+                measured.cost = measured.cost.plus(charged.spent.cost);
+            }
             TurnEvent::Result { outcome, .. } => {
                 let word = if outcome.error.is_some() { "failed" } else { "ok" };
                 *measured.calls.entry(word).or_default() += 1;
@@ -174,7 +179,8 @@ impl Ear for Meter {
             | TurnEvent::Asked
             | TurnEvent::Decided { .. }
             | TurnEvent::Started { .. }
-            | TurnEvent::Held { .. } => {}
+            | TurnEvent::Held { .. }
+            | TurnEvent::Charged(_) => {}
         }
     }
 }

@@ -8,7 +8,8 @@ use abide_core::model::{
     AnswerEnd, Arguments, Cost, Image, ImageMedia, Part, Piece, Thought, ToolCall, Usage,
 };
 use abide_core::turn::{
-    Answered, Check, Compacted, Decision, EventKind, Exhausted, Outcome, SessionCreated, TurnEnd, TurnEvent,
+    Answered, Charged, Check, Compacted, Decision, EventKind, Exhausted, Outcome, SessionCreated, Spent,
+    TurnEnd, TurnEvent,
 };
 use abide_core::value::Value;
 use base64::Engine as _;
@@ -51,6 +52,18 @@ fn event(kind: EventKind, fields: &mut Fields<'_>) -> Result<TurnEvent, BadEvent
             usage: used(fields)?,
             cost: cost(fields)?,
         }),
+        EventKind::Charged => {
+            let call = fields.optional_int("call")?.map(u32::try_from);
+            let turns = fields.optional_int("turns")?.map_or(Ok(0), u32::try_from);
+            TurnEvent::Charged(Charged {
+                call: call.transpose().map_err(|_| fields.bad("call"))?,
+                spent: Spent {
+                    usage: used(fields)?,
+                    cost: cost(fields)?,
+                    turns: turns.map_err(|_| fields.bad("turns"))?,
+                },
+            })
+        }
     })
 }
 

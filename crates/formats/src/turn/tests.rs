@@ -5,7 +5,8 @@ use abide_core::model::{
     AnswerEnd, Arguments, Cost, Image, ImageMedia, Part, Piece, Thought, ToolCall, Usage,
 };
 use abide_core::turn::{
-    Answered, Check, Compacted, Decision, EventKind, Exhausted, Outcome, SessionCreated, TurnEnd, TurnEvent,
+    Answered, Charged, Check, Compacted, Decision, EventKind, Exhausted, Outcome, SessionCreated, Spent,
+    TurnEnd, TurnEvent,
 };
 use abide_core::value::Value;
 use std::sync::Arc;
@@ -77,6 +78,8 @@ fn every_event() -> Vec<TurnEvent> {
             usage,
             cost: Cost(0),
         }),
+        TurnEvent::Charged(Charged { call: None, spent: Spent { usage, cost: Cost(12), turns: 0 } }),
+        TurnEvent::Charged(Charged { call: Some(0), spent: Spent { usage, cost: Cost(0), turns: 3 } }),
     ]
 }
 
@@ -119,6 +122,7 @@ fn what_a_newer_abide_wrote_is_refused_and_not_misread() {
         ("tool.decided", r#"{"decision": "perhaps"}"#, "`decision`"),
         ("turn.ended", r#"{"end": "out_of_budget", "what": "luck"}"#, "`what`"),
         ("message.told", r#"{"parts": [{"image": "?", "media": "image/png"}]}"#, "`image`"),
+        ("turn.charged", r#"{"call": -1}"#, "`call`"),
         ("model.answered", "[]", "its data is not a mapping"),
     ] {
         let error = read(kind, data).unwrap_err();

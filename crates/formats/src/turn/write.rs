@@ -4,7 +4,7 @@ use crate::event::write::usage_data;
 use crate::written::{Json, Map, int, list, map, mapping, maybe, text};
 use abide_core::model::{AnswerEnd, Arguments, Cost, Part, Piece, Thought, ToolCall};
 use abide_core::turn::{
-    Answered, Compacted, Decision, Exhausted, Outcome, SessionCreated, TurnEnd, TurnEvent,
+    Answered, Charged, Compacted, Decision, Exhausted, Outcome, SessionCreated, TurnEnd, TurnEvent,
 };
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -30,6 +30,7 @@ fn data<'a, 'b>(event: &TurnEvent, map: &'a mut Map<'b>) -> &'a mut Map<'b> {
         TurnEvent::Held { why } => map.with("why", text(why)),
         TurnEvent::Ended(end) => end_data(end, map),
         TurnEvent::Compacted(compacted) => compacted_data(compacted, map),
+        TurnEvent::Charged(charged) => charged_data(*charged, map),
     }
 }
 
@@ -137,6 +138,14 @@ fn end_data<'a, 'b>(end: &TurnEnd, map: &'a mut Map<'b>) -> &'a mut Map<'b> {
         TurnEnd::Cancelled => map.with("end", text("cancelled")),
         TurnEnd::Failed { why } => map.with("end", text("failed")).with("why", text(why)),
     }
+}
+
+fn charged_data<'a, 'b>(charged: Charged, map: &'a mut Map<'b>) -> &'a mut Map<'b> {
+    let turns = i64::from(charged.spent.turns);
+    map.with("call", charged.call.map(i64::from))
+        .with("usage", usage_data(charged.spent.usage))
+        .with("cost", cost_data(charged.spent.cost))
+        .with("turns", (turns != 0).then_some(turns))
 }
 
 fn compacted_data<'a, 'b>(compacted: &Compacted, map: &'a mut Map<'b>) -> &'a mut Map<'b> {

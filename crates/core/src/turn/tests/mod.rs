@@ -127,7 +127,7 @@ fn play(world: &mut World, messages: &[&str], crash: Option<usize>) -> (Vec<Turn
                 appends += 1;
                 if crash == Some(appends) {
                     crashed_at = Some(log.len());
-                    let lost = fold(&log).lost();
+                    let lost = fold(&log).lost(|_| false);
                     log.extend(lost);
                     break;
                 }

@@ -121,7 +121,7 @@ impl Host for LocalHost {
             }
             let (_, workshop) = host.workshop(&session).await?;
             let Some((name, arguments)) = called(&workshop, &text).await else { return Ok(text) };
-            let brief = workshop.brief(&name, &Arguments::read(&arguments), By::Message).await;
+            let brief = workshop.brief(&name, &Arguments::read(&arguments), By::Message, false).await;
             brief.map(|brief| brief.text).map_err(|why| match why {
                 Unrun::Unfit(why) => unfit(why).into(),
                 Unrun::Failed(why) => why.into(),

@@ -13,7 +13,7 @@ use abide_engine::port::{
     Beside, Clock as _, Later, SessionId, Stop, Tool, ToolContext, ToolError, ToolOutput, ToolSpec,
 };
 use abide_engine::toolbox::Toolbox;
-use abide_engine::turn::{Agent, CallTree, Report, SessionLog, Watch};
+use abide_engine::turn::{Agent, CallTree, Report, SessionLog, Watch, session_of_call};
 use abide_skills::{Commands, Reads};
 use serde_json::Value;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ pub(crate) struct Order<'a> {
     pub(crate) bounds: &'a Bounds,
     /// The skill's own place in the call tree.
     pub(crate) tree: CallTree,
-    /// The session that it is called from.
-    pub(crate) parent: Option<&'a SessionId>,
+    /// The session that it is called from, and what the call is known by there.
+    pub(crate) parent: Option<(&'a SessionId, Option<&'a str>)>,
     pub(crate) watch: Option<Watch>,
 }
 
@@ -69,7 +69,15 @@ pub(crate) struct Ran {
 
 impl Workshop {
     /// Reads a skill and fills it in.
-    pub(crate) async fn brief(&self, name: &str, arguments: &Arguments, by: By) -> Result<Brief, Unrun> {
+    ///
+    /// One that is `taken_up` has been told already: nothing is run for it again.
+    pub(crate) async fn brief(
+        &self,
+        name: &str,
+        arguments: &Arguments,
+        by: By,
+        taken_up: bool,
+    ) -> Result<Brief, Unrun> {
         let (skill, profile) = (name.to_owned(), self.profile.clone());
         let found = self.look(move |shelf| {
             let reader = match by {
@@ -88,6 +96,7 @@ impl Workshop {
         let found = found.await.ok_or_else(|| Unrun::Failed("the skills cannot be listed".to_owned()))?;
         let (loaded, commands, reads) = found.map_err(Unrun::Unfit)?;
         let (commands, reads) = match by {
+            _ if taken_up => (Commands::Refused("they have run already".to_owned()), Reads::Skill),
             By::Person => (commands, reads),
             By::Step => (self.commands(&loaded.skill.body, commands).await, reads),
             By::Agent | By::Message => (self.commands(&loaded.skill.body, commands).await, Reads::Skill),
@@ -103,7 +112,17 @@ impl Workshop {
     /// Runs a skill to its end, in a session of its own.
     pub(crate) async fn run(self: &Arc<Self>, order: Order<'_>, stop: &Stop) -> Result<Ran, Unrun> {
         let failed = |error: &dyn std::fmt::Display| Unrun::Failed(error.to_string());
-        let brief = self.brief(order.name, &order.arguments, order.by).await?;
+        let store = self.store().map_err(Unrun::Failed)?;
+        let id = match order.parent {
+            Some((session, Some(call))) => session_of_call(session, call),
+            _ => {
+                let id = SystemClock.new_run().to_string();
+                SessionId::parse(&id).ok_or_else(|| Unrun::Failed(format!("`{id}` is no id")))?
+            }
+        };
+        let known = SessionLog::find(Arc::clone(&store), id.clone()).await.map_err(|error| failed(&error))?;
+        let taken_up = known.is_some_and(|log| log.conversation().turns > 0);
+        let brief = self.brief(order.name, &order.arguments, order.by, taken_up).await?;
         let bounds = order.bounds.of(order.name, brief.tools.as_deref());
         // Of what a single answer calls, nothing would be told to anybody.
         let toolbox = match brief.turns {
@@ -123,18 +142,14 @@ impl Workshop {
             tree: order.tree,
             watch: order.watch,
         };
-        let id = SystemClock.new_run().to_string();
-        let id = SessionId::parse(&id).ok_or_else(|| Unrun::Failed(format!("`{id}` is no id")))?;
         let created = SessionCreated {
             agent: format!("{PREFIX}{}", order.name),
             model: self.model_name.clone(),
-            parent: order.parent.map(ToString::to_string),
+            parent: order.parent.map(|(session, _)| session.to_string()),
             ..SessionCreated::default()
         };
-        let store = self.store().map_err(Unrun::Failed)?;
-        let mut log = SessionLog::create(store, id, created).await.map_err(|error| failed(&error))?;
         let parts = vec![Part::Text(brief.bounded())];
-        let report = agent.turn(&mut log, parts, None, stop).await.map_err(|error| failed(&error))?;
+        let report = agent.called(store, id, created, parts, stop).await.map_err(|error| failed(&error))?;
         Ok(Ran { report, notes: brief.notes })
     }
 }
@@ -171,6 +186,11 @@ impl Tool for RunTool {
         &self.spec
     }
 
+    /// Its session is the call's own, and is found again.
+    fn takes_up(&self) -> bool {
+        true
+    }
+
     fn call(&self, arguments: Value, context: ToolContext) -> Later<Result<ToolOutput, ToolError>> {
         let (workshop, skill) = (Arc::clone(&self.workshop), Arc::clone(&self.skill));
         let (tree, bounds) = (self.tree.clone(), self.bounds.clone());
@@ -187,7 +207,7 @@ impl Tool for RunTool {
                 by: By::Agent,
                 bounds: &bounds,
                 tree: child,
-                parent: Some(&context.session),
+                parent: Some((&context.session, context.call.as_deref())),
                 watch: None,
             };
             let ran = workshop.run(order, &context.stop).await.map_err(|why| match why {

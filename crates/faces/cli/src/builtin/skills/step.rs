@@ -39,10 +39,11 @@ impl SkillStep {
     pub(crate) async fn told(&self, name: &str, inputs: &[(String, Value)]) -> Result<String, String> {
         let words = inputs.iter().filter(|_| self.has_places);
         let arguments = Arguments::of(words.map(|(_, value)| as_text(value).into_owned()).collect());
-        let brief = self.workshop.brief(name, &arguments, By::Step).await.map_err(|why| match why {
-            Unrun::Unfit(unfit) => said(&unfit),
-            Unrun::Failed(why) => why,
-        })?;
+        let brief =
+            self.workshop.brief(name, &arguments, By::Step, false).await.map_err(|why| match why {
+                Unrun::Unfit(unfit) => said(&unfit),
+                Unrun::Failed(why) => why,
+            })?;
         Ok(with_inputs(&brief, inputs))
     }
 }

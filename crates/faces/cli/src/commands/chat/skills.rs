@@ -33,7 +33,7 @@ pub(super) async fn called(
     line: &str,
 ) -> Result<Called, Failure> {
     let (name, rest) = split(line);
-    let why = match workshop.brief(name, &Arguments::read(rest), By::Person).await {
+    let why = match workshop.brief(name, &Arguments::read(rest), By::Person, false).await {
         Ok(brief) => {
             for note in &brief.notes {
                 session.say(&format!("note: {}\n", visible(note, true)))?;
