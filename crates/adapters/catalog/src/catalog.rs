@@ -3,7 +3,7 @@
 use crate::abilities::{self, Cache};
 use crate::file::{Unreadable, read_text};
 use crate::listing::{Entry, Listing};
-use crate::skills::{self, SkillCache, SkillEntry, Skills};
+use crate::skills::{self, LoadedSkill, SkillCache, SkillEntry, Skills};
 use crate::{AgentEntry, BundleEntry, Configuration, Place, agents, bundles};
 use abide_core::definition::Ability;
 use abide_core::definition::check::{self, Call, World};
@@ -61,8 +61,13 @@ impl Catalog {
     }
 
     /// Reads one skill in full, as it is now.
-    pub fn load_skill(&self, entry: &SkillEntry) -> abide_formats::skill::Reading {
+    pub fn load_skill(&self, entry: &SkillEntry) -> LoadedSkill {
         skills::load(&self.place, &self.configuration, entry)
+    }
+
+    /// Returns the folders that links of a project's skills may lead into: the project, and the skills of the user.
+    pub fn skill_links(&self) -> Vec<PathBuf> {
+        skills::within(&self.place, &self.configuration)
     }
 
     /// Returns the capabilities that users wrote, broken and shadowed ones too.

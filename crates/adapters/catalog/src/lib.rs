@@ -27,7 +27,7 @@ pub use configuration::Configuration;
 pub use file::{Unreadable, read_text};
 pub use listing::{Entry, FileProblems, Folder, Found, Hooks, Listing, Status, Summary};
 pub use place::{Origin, Place};
-pub use skills::{ForAgents, SkillEntry, SkillSummary, Skills, skill_files};
+pub use skills::{ForAgents, LoadedSkill, SkillEntry, SkillSummary, Skills, skill_files};
 pub use texts::{Texts, texts};
 pub use trust::{Trust, TrustError, TrustKind, digest};
 pub use walk::{DEEPEST, MOST_ENTRIES};

@@ -1,6 +1,6 @@
 //! What a folder holds, as one number, and a project's own list of such numbers.
 //!
-//! [`digest`] stands for every file of a folder: what a user trusts is trusted until it changes. A [`Lock`] is a project's list
+//! [`digest`] stands for every file of a folder, and for those that its links lead to: what a user trusts is trusted until it changes. A [`Lock`] is a project's list
 //! of digests, to notice that something is not what was agreed on. Nothing here knows what the folders are for.
 #![warn(missing_docs)]
 #![expect(clippy::disallowed_methods, reason = "this crate is the home of reading what is trusted")]
@@ -9,7 +9,7 @@ mod digest;
 mod file;
 mod lock;
 
-pub use digest::{Digest, digest};
+pub use digest::{Digest, Scope, digest};
 pub use lock::{Lock, Locked};
 
 use std::io;
@@ -35,6 +35,16 @@ pub enum TrustError {
         path: PathBuf,
         /// Which bound it breaks.
         what: &'static str,
+    },
+    /// A link leads to where things change unseen.
+    #[error(
+        "the link {link} leads to {target}, out of the project, where things change unseen: copy what lies there, or take the link out"
+    )]
+    LeadsOut {
+        /// The link.
+        link: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
     },
     /// A file holds something else than abide writes there.
     #[error("{path} is damaged: {why}")]

@@ -14,6 +14,11 @@ impl Allowed {
         Self(all.filter_map(|path| path.canonicalize().ok()).collect())
     }
 
+    /// Returns the folders.
+    pub(super) fn folders(self) -> Vec<PathBuf> {
+        self.0
+    }
+
     /// Returns where a link of a root leads, or why it is not followed.
     pub(super) fn follow(&self, root: &Root, link: &Path) -> Result<PathBuf, Refused> {
         let target = link.canonicalize().map_err(|error| Refused::Broken(error.to_string()))?;

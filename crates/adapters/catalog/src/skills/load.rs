@@ -13,9 +13,26 @@ use std::path::{Path, PathBuf};
 /// How many files of a skill are looked at to list some.
 const MOST_FILES: usize = 1_000;
 
+/// A skill as it was read.
+#[derive(Debug)]
+pub struct LoadedSkill {
+    /// What it says.
+    pub reading: Reading,
+    /// The bytes that say it: what is trusted is what was read, whatever lies there afterwards.
+    pub bytes: Vec<u8>,
+}
+
+/// Returns the folders that links of a project's skills may lead into: the project, and the skills of the user.
+pub(crate) fn within(place: &Place, configuration: &Configuration) -> Vec<PathBuf> {
+    Allowed::of(place, &folders::folders(place, configuration)).folders()
+}
+
 /// Reads the skill of an entry as it is now. Links may have been changed since the scan, so they are looked at again.
-pub(crate) fn load(place: &Place, configuration: &Configuration, entry: &SkillEntry) -> Reading {
-    let refuse = |problem: Diagnostic| Reading { skill: None, problems: vec![problem] };
+pub(crate) fn load(place: &Place, configuration: &Configuration, entry: &SkillEntry) -> LoadedSkill {
+    let refuse = |problem: Diagnostic| LoadedSkill {
+        reading: Reading { skill: None, problems: vec![problem] },
+        bytes: Vec::new(),
+    };
     let roots = folders::folders(place, configuration);
     let root = folders::Root { path: entry.folder().to_path_buf(), origin: entry.origin };
     match Allowed::of(place, &roots).follow(&root, &entry.path) {
@@ -25,7 +42,7 @@ pub(crate) fn load(place: &Place, configuration: &Configuration, entry: &SkillEn
     }
     let mut buffer = Vec::new();
     match read_bytes(&entry.path, &mut buffer) {
-        Ok(_) => skill::read(&buffer),
+        Ok(_) => LoadedSkill { reading: skill::read(&buffer), bytes: buffer },
         Err(error) => refuse(error.diagnostic()),
     }
 }

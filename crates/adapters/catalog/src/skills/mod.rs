@@ -11,8 +11,8 @@ mod scan;
 
 pub(crate) use cache::SkillCache;
 pub(crate) use folders::paths;
-pub(crate) use load::load;
-pub use load::skill_files;
+pub use load::{LoadedSkill, skill_files};
+pub(crate) use load::{load, within};
 
 use crate::{Configuration, Origin, Place};
 use abide_core::diagnostic::{Diagnostic, nearest};

@@ -15,9 +15,9 @@ use abide_core::diagnostic::{Code, Diagnostic};
 use abide_core::skill::standard;
 use abide_core::skill::text::Arguments;
 use abide_core::source::{Span, Spanned};
+use abide_formats::skill::Reading;
 use abide_process::LocalProcess;
 use abide_skills::{Commands, Setting, expand};
-use abide_trust::digest;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -205,7 +205,7 @@ fn trust_word(shelf: &Shelf, entry: &SkillEntry) -> String {
     if entry.origin != Origin::Project {
         return "yours: its commands run".to_owned();
     }
-    match shelf.standing(entry.folder()) {
+    match shelf.standing(entry.folder(), None) {
         Ok((Standing::Trusted, _)) => "trusted: its commands run".to_owned(),
         Ok((Standing::Changed, _)) => "changed since it was trusted: its commands do not run".to_owned(),
         Ok((Standing::Unknown, _)) => "not trusted: its commands do not run".to_owned(),
@@ -217,8 +217,8 @@ fn show(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
     let shelf = Shelf::open(session);
     let entry = find(&shelf, name)?;
     let (word, why) = state(&shelf, entry);
-    let loaded = shelf.catalog.load_skill(entry);
-    let digest = digest(entry.folder()).ok();
+    let loaded = shelf.catalog.load_skill(entry).reading;
+    let digest = shelf.digest(entry.folder(), None).ok();
     let exit = if entry.summary.is_some() { Exit::Done } else { Exit::Problems };
     if session.json {
         let mut shown = entry_json(&shelf, entry);
@@ -308,7 +308,11 @@ fn validate(session: &mut Session<'_>, names: &[String], deny_warnings: bool) ->
 
 /// Returns everything that is wrong with a skill.
 fn checked(shelf: &Shelf, entry: &SkillEntry) -> (String, Option<String>, Vec<Diagnostic>) {
-    let reading = shelf.catalog.load_skill(entry);
+    // What the scan refused is not looked at again: why it did stands in the entry.
+    let reading = match &entry.summary {
+        Some(_) => shelf.catalog.load_skill(entry).reading,
+        None => Reading { skill: None, problems: entry.problems.clone() },
+    };
     let mut problems = reading.problems;
     if let Some(skill) = &reading.skill {
         let folder = entry.folder().file_name().map(|name| name.to_string_lossy().into_owned());
@@ -331,7 +335,7 @@ fn checked(shelf: &Shelf, entry: &SkillEntry) -> (String, Option<String>, Vec<Di
         }
         let has_commands = entry.summary.as_ref().is_some_and(|summary| summary.has_commands);
         let trusted = entry.origin != Origin::Project
-            || matches!(shelf.standing(entry.folder()), Ok((Standing::Trusted, _)));
+            || matches!(shelf.standing(entry.folder(), None), Ok((Standing::Trusted, _)));
         if has_commands && !trusted {
             problems.push(
                 Diagnostic::whole_file(
@@ -342,7 +346,9 @@ fn checked(shelf: &Shelf, entry: &SkillEntry) -> (String, Option<String>, Vec<Di
             );
         }
     }
-    let source = if problems.is_empty() { None } else { read_text(&entry.path).ok() };
+    // A file that was refused is not read to be shown, either.
+    let shows = !problems.is_empty() && problems.iter().all(|problem| problem.code != Code::BadPath);
+    let source = if shows { read_text(&entry.path).ok() } else { None };
     (entry.shown.to_string(), source, problems)
 }
 
@@ -365,12 +371,12 @@ fn unfit(name: &str, why: Unfit) -> Failure {
 fn expanded(session: &mut Session<'_>, name: &str, arguments: &[String]) -> Result<Exit, Failure> {
     let shelf = Shelf::open(session);
     let loaded = load(&shelf, name, Reader::Anybody)?;
-    let commands = shelf.commands(&loaded);
+    let (commands, reads) = shelf.rights(&loaded);
     let root = session.place.root();
     let setting = Setting {
         folder: &loaded.folder,
         project: &root,
-        reads: shelf.reads(&loaded),
+        reads,
         allowed: &[],
         commands: commands.clone(),
         mark: format!("skill-{}", uuid::Uuid::now_v7()),

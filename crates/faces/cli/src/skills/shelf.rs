@@ -4,7 +4,7 @@ use super::world::Here;
 use crate::session::Session;
 use crate::{Exit, Failure, Surroundings};
 use abide_catalog::{
-    Catalog, ForAgents, Origin, SkillEntry, SkillSummary, Skills, Trust, TrustKind, skill_files,
+    Catalog, ForAgents, LoadedSkill, Origin, SkillEntry, SkillSummary, Skills, Trust, TrustKind, skill_files,
 };
 use abide_core::capability::ToolName;
 use abide_core::definition::{AgentProfile, PermissionAction};
@@ -14,9 +14,9 @@ use abide_core::skill::listing::{BUDGET, Offer, describe, escape};
 use abide_core::skill::tool::{PREFIX, tool_name};
 use abide_core::skill::view;
 use abide_skills::{Commands, Reads};
-use abide_trust::{Digest, TrustError, digest};
+use abide_trust::{Digest, Scope, TrustError, digest};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How many files of a skill an agent is told about.
@@ -31,6 +31,8 @@ pub(crate) struct Shelf {
     /// Why skills cannot be used, by name.
     lacking: HashMap<Arc<str>, Vec<String>>,
     trust: Option<Trust>,
+    /// The folders that links of a project's skills may lead into.
+    links: Vec<PathBuf>,
 }
 
 /// A skill that was read in full.
@@ -38,6 +40,9 @@ pub(crate) struct Loaded {
     pub(crate) skill: Skill,
     pub(crate) folder: PathBuf,
     pub(crate) origin: Origin,
+    /// The file, and what was read of it: trust is about that, not about what lies there by now.
+    pub(crate) file: Arc<Path>,
+    pub(crate) source: Vec<u8>,
 }
 
 /// A skill that an agent is offered as a tool.
@@ -117,7 +122,8 @@ impl Shelf {
     /// Finds the skills of a catalog.
     pub(crate) fn of(surroundings: &Surroundings, catalog: Catalog) -> Self {
         let trust = Trust::of(catalog.place());
-        let mut shelf = Self { catalog, skills: Skills::default(), lacking: HashMap::new(), trust };
+        let mut shelf =
+            Self { catalog, skills: Skills::default(), lacking: HashMap::new(), trust, links: Vec::new() };
         shelf.refresh(surroundings);
         shelf
     }
@@ -125,6 +131,7 @@ impl Shelf {
     /// Looks again; what has not changed is not read again. Returns whether other skills can be used than before.
     pub(crate) fn refresh(&mut self, surroundings: &Surroundings) -> bool {
         self.skills = self.catalog.skills();
+        self.links = self.catalog.skill_links();
         let here = Here::new(surroundings, &mut self.catalog);
         let needs: Vec<Need<'_>> = self
             .skills
@@ -239,10 +246,16 @@ impl Shelf {
         if let Some(lacks) = self.lacks(name).first() {
             return Err(Unfit::Unusable(format!("the skill `{name}` cannot be used: {lacks}")));
         }
-        let reading = self.catalog.load_skill(entry);
+        let LoadedSkill { reading, bytes } = self.catalog.load_skill(entry);
         let problems = reading.problems;
         match reading.skill {
-            Some(skill) => Ok(Loaded { skill, folder: entry.folder().to_path_buf(), origin: entry.origin }),
+            Some(skill) => Ok(Loaded {
+                skill,
+                folder: entry.folder().to_path_buf(),
+                origin: entry.origin,
+                file: Arc::clone(&entry.path),
+                source: bytes,
+            }),
             None => {
                 let why = problems.first().map_or("it is no skill", |problem| problem.message.as_str());
                 Err(Unfit::Unusable(format!("the skill `{name}` cannot be loaded: {why}")))
@@ -257,12 +270,12 @@ impl Shelf {
     }
 
     /// Returns whether the commands of a skill run: those of the user's own do, those of a project when it is trusted.
-    pub(crate) fn commands(&self, loaded: &Loaded) -> Commands {
+    fn commands(&self, loaded: &Loaded) -> Commands {
         let name = &loaded.skill.name;
         if loaded.origin != Origin::Project {
             return Commands::Run;
         }
-        match self.standing(&loaded.folder) {
+        match self.standing(&loaded.folder, Some(loaded)) {
             Ok((Standing::Trusted, _)) => Commands::Run,
             Ok((Standing::Unknown, _)) => Commands::Refused(format!(
                 "the skill came with the project; look at it, then `abide skill trust {name}`"
@@ -274,17 +287,30 @@ impl Shelf {
         }
     }
 
-    /// Returns where a skill may have files read: one of a project that nobody has looked at, in its own folder alone.
-    pub(crate) fn reads(&self, loaded: &Loaded) -> Reads {
-        match self.commands(loaded) {
+    /// Returns whether the commands of a skill run, and where it may have files read: one of a project that nobody has looked
+    /// at, in its own folder alone.
+    pub(crate) fn rights(&self, loaded: &Loaded) -> (Commands, Reads) {
+        let commands = self.commands(loaded);
+        let reads = match commands {
             Commands::Run => Reads::Project,
             Commands::Refused(_) => Reads::Skill,
-        }
+        };
+        (commands, reads)
+    }
+
+    /// Returns the digest of the folder of a skill, with what its links lead to; what was read of it counts as it was read.
+    pub(crate) fn digest(&self, folder: &Path, loaded: Option<&Loaded>) -> Result<Digest, TrustError> {
+        let read = loaded.map(|loaded| (&*loaded.file, loaded.source.as_slice()));
+        digest(folder, Scope { within: &self.links, read })
     }
 
     /// Returns what the user said about the folder of a skill, and what it holds.
-    pub(crate) fn standing(&self, folder: &std::path::Path) -> Result<(Standing, Digest), TrustError> {
-        let digest = digest(folder)?;
+    pub(crate) fn standing(
+        &self,
+        folder: &Path,
+        loaded: Option<&Loaded>,
+    ) -> Result<(Standing, Digest), TrustError> {
+        let digest = self.digest(folder, loaded)?;
         let at = place_of(folder);
         let standing = match &self.trust {
             Some(trust) if trust.holds(TrustKind::Skill, &at, digest.as_str()) => Standing::Trusted,
@@ -294,9 +320,9 @@ impl Shelf {
         Ok((standing, digest))
     }
 
-    /// Trusts the folder of a skill as it is now.
-    pub(crate) fn trust(&self, folder: &std::path::Path) -> Result<Digest, Failure> {
-        let digest = digest(folder).map_err(|error| failed(&error))?;
+    /// Trusts the folder of a skill as it is now, or as it was read.
+    pub(crate) fn trust(&self, folder: &Path, loaded: Option<&Loaded>) -> Result<Digest, Failure> {
+        let digest = self.digest(folder, loaded).map_err(|error| failed(&error))?;
         self.store()?
             .trust(TrustKind::Skill, &place_of(folder), digest.as_str())
             .map_err(|error| remembering(&error))?;
@@ -304,7 +330,7 @@ impl Shelf {
     }
 
     /// Takes the trust back; returns whether there was any.
-    pub(crate) fn untrust(&self, folder: &std::path::Path) -> Result<bool, Failure> {
+    pub(crate) fn untrust(&self, folder: &Path) -> Result<bool, Failure> {
         self.store()?.forget(TrustKind::Skill, &place_of(folder)).map_err(|error| remembering(&error))
     }
 
@@ -345,7 +371,7 @@ pub(crate) fn permit(agent: &AgentProfile, name: &str) -> (PermissionAction, Str
 }
 
 /// Returns the one name of a folder.
-fn place_of(folder: &std::path::Path) -> String {
+fn place_of(folder: &Path) -> String {
     folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).display().to_string()
 }
 
@@ -386,5 +412,41 @@ mod tests {
         std::fs::remove_dir_all(&start).unwrap();
         assert_eq!(shelf.describe(None), before);
         assert_eq!((shelf.tools(None).len(), shelf.names(None).len()), (50, 50));
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the skills are files")]
+    #[test]
+    fn what_was_swapped_while_it_was_read_does_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = folder.path().canonicalize().unwrap();
+        let file = start.join(".abide/skills/x/SKILL.md");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let write = |body: &str| std::fs::write(&file, format!("---\nname: x\n---\n{body}\n")).unwrap();
+        write("!`echo good`");
+        let surroundings = Surroundings {
+            folder: start.clone(),
+            variables: Vec::new(),
+            binary: None,
+            terminal: false,
+            terminal_in: false,
+            width: || None,
+        };
+        let config_home = Some(start.join("config"));
+        let place = Place { start: start.clone(), home: None, config_home };
+        let configuration = Configuration::load(&place, |_| None);
+        let shelf = Shelf::of(&surroundings, Catalog::open(place, configuration));
+        shelf.trust(file.parent().unwrap(), None).unwrap();
+        let load = || shelf.load("x", Reader::Person).unwrap();
+        assert_eq!(shelf.rights(&load()), (Commands::Run, Reads::Project));
+        // It is evil while it is read, and good again when it is looked at.
+        write("!`echo evil`");
+        let evil = load();
+        write("!`echo good`");
+        assert!(matches!(shelf.rights(&evil), (Commands::Refused(_), Reads::Skill)));
+        // And the other way round: what was read is what was trusted, and is what runs.
+        let good = load();
+        write("!`echo evil`");
+        assert_eq!(shelf.rights(&good), (Commands::Run, Reads::Project));
+        assert!(good.skill.body.contains("good"));
     }
 }

@@ -96,6 +96,79 @@ fn commands_of_a_project_run_only_while_it_is_trusted() {
 }
 
 #[test]
+fn what_a_link_leads_to_is_a_part_of_the_skill() {
+    let project = Project::new();
+    let link = |from: &str, to: &str| {
+        let from = project.path(from);
+        std::fs::create_dir_all(from.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&from);
+        std::os::unix::fs::symlink(to, from).unwrap();
+    };
+    project
+        .write("shared/x.md", skill("x", "", "!`echo good`"))
+        .write("shared/scripts/run.sh", "echo good\n")
+        .write(".claude/skills/y/SKILL.md", skill("y", "", "!`sh $ABIDE_SKILL_DIR/scripts/run.sh`"));
+    link(".claude/skills/x/SKILL.md", "../../../shared/x.md");
+    link(".claude/skills/y/scripts", "../../../shared/scripts");
+    let expand = |name: &str| project.json(&["skill", "expand", name])["text"].as_str().unwrap().to_owned();
+    for name in ["x", "y"] {
+        assert_eq!(project.abide(&["skill", "trust", name]).code, Some(0));
+        assert_eq!(expand(name), "good");
+    }
+    assert_eq!(project.abide(&["skill", "lock"]).code, Some(0));
+    assert_eq!(project.abide(&["skill", "verify"]).code, Some(0));
+    project
+        .write("shared/x.md", skill("x", "", "!`touch evil-x`"))
+        .write("shared/scripts/run.sh", "touch evil-y\n");
+    for name in ["x", "y"] {
+        assert!(expand(name).contains("the skill changed since it was trusted"), "{}", expand(name));
+        assert!(!project.path(format!("evil-{name}")).exists());
+    }
+    let verified = project.abide(&["skill", "verify", "--json"]);
+    let changed = |name: &str| json!({ "name": name, "problem": "has changed" });
+    assert_eq!(verified.json()["differences"], json!([changed("x"), changed("y")]));
+}
+
+#[test]
+fn a_skill_whose_links_lead_out_of_the_project_cannot_be_trusted() {
+    let project = Project::new();
+    project
+        .write("../outside/run.sh", "echo good\n")
+        .write(".claude/skills/z/SKILL.md", skill("z", "", "!`sh $ABIDE_SKILL_DIR/run.sh`"));
+    assert_eq!(project.abide(&["skill", "lock"]).code, Some(0));
+    std::os::unix::fs::symlink("../../../../outside/run.sh", project.path(".claude/skills/z/run.sh"))
+        .unwrap();
+    for command in [&["skill", "trust", "z"][..], &["skill", "lock"]] {
+        let refused = project.abide(command);
+        assert_eq!(refused.code, Some(4), "{refused:?}");
+        assert!(refused.err.contains("out of the project"), "{refused:?}");
+    }
+    let text = project.json(&["skill", "expand", "z"])["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("not run: the link ") && !text.contains("good"), "{text}");
+    let verified = project.abide(&["skill", "verify"]);
+    assert_eq!(verified.code, Some(1), "{verified:?}");
+    assert!(verified.out.contains("z cannot be held to anything: the link"), "{verified:?}");
+}
+
+#[test]
+fn a_refused_link_says_why_and_nothing_about_what_it_leads_to() {
+    let project = Project::new();
+    for (name, target) in [("there", "../outside"), ("gone", "../nowhere")] {
+        project.write("../outside/SKILL.md", skill("outside", "", "x"));
+        std::fs::create_dir_all(project.path(".claude/skills")).unwrap();
+        let target = project.path(target);
+        std::os::unix::fs::symlink(target, project.path(format!(".claude/skills/{name}"))).unwrap();
+    }
+    let validated = project.abide(&["skill", "validate", "there"]);
+    assert_eq!(validated.code, Some(1), "{validated:?}");
+    assert!(validated.out.contains("the link leads out of the project"), "{validated:?}");
+    assert!(!validated.out.contains("outside"), "{validated:?}");
+    std::fs::remove_file(project.path("../outside/SKILL.md")).unwrap();
+    let without = project.abide(&["skill", "validate", "there"]);
+    assert_eq!(without.out, validated.out, "whether there is a SKILL.md behind it is not told");
+}
+
+#[test]
 fn a_lock_tells_what_has_changed() {
     let project = Project::new();
     project

@@ -90,7 +90,7 @@ impl Workshop {
                 Err(Unfit::Ask(_)) if by == By::Agent => shelf.load(&skill, Reader::Agent(None)),
                 loaded => loaded,
             }?;
-            let (commands, reads) = (shelf.commands(&loaded), shelf.reads(&loaded));
+            let (commands, reads) = shelf.rights(&loaded);
             Ok((loaded, commands, reads))
         });
         let found = found.await.ok_or_else(|| Unrun::Failed("the skills cannot be listed".to_owned()))?;

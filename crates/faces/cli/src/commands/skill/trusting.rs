@@ -6,7 +6,7 @@ use crate::skills::Shelf;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_catalog::Origin;
-use abide_trust::{Lock, Locked, digest};
+use abide_trust::{Lock, Locked, TrustError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn trust(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
     let shelf = Shelf::open(session);
     let entry = find(&shelf, name)?;
-    let digest = shelf.trust(entry.folder())?;
+    let digest = shelf.trust(entry.folder(), None)?;
     if session.json {
         session.print_json(&json!({ "name": name, "trusted": true, "digest": digest.to_string() }))?;
     } else {
@@ -42,16 +42,16 @@ fn lock_file(session: &Session<'_>) -> PathBuf {
     session.place.root().join(".abide/skills.lock")
 }
 
-/// Returns the digests of the project's skills, by name.
-fn digests(session: &Session<'_>, shelf: &Shelf) -> Result<BTreeMap<String, Locked>, Failure> {
+/// Returns the digests of the project's skills, by name; the error is why one has none.
+fn digests(session: &Session<'_>, shelf: &Shelf) -> BTreeMap<String, Result<Locked, TrustError>> {
     let root = session.place.root();
-    let mut locked = BTreeMap::new();
-    for (entry, _) in shelf.skills.winners().filter(|(entry, _)| entry.origin == Origin::Project) {
-        let digest = digest(entry.folder()).map_err(|error| crate::skills::failed(&error))?.to_string();
+    let of_project = shelf.skills.winners().filter(|(entry, _)| entry.origin == Origin::Project);
+    let locked = of_project.map(|(entry, _)| {
+        let digest = shelf.digest(entry.folder(), None);
         let path = relative(&root, entry.folder());
-        locked.insert(entry.name.to_string(), Locked { path, digest });
-    }
-    Ok(locked)
+        (entry.name.to_string(), digest.map(|digest| Locked { path, digest: digest.to_string() }))
+    });
+    locked.collect()
 }
 
 fn relative(root: &Path, folder: &Path) -> String {
@@ -60,7 +60,12 @@ fn relative(root: &Path, folder: &Path) -> String {
 
 pub(super) fn lock(session: &mut Session<'_>) -> Result<Exit, Failure> {
     let shelf = Shelf::open(session);
-    let locked = digests(session, &shelf)?;
+    let locked = digests(session, &shelf).into_iter().map(|(name, locked)| {
+        let failed =
+            |error| crate::skills::failed(&error).help(format!("`{name}` cannot be locked as it is"));
+        Ok((name.clone(), locked.map_err(failed)?))
+    });
+    let locked: BTreeMap<String, Locked> = locked.collect::<Result<_, Failure>>()?;
     let count = locked.len();
     Lock(locked).write(&lock_file(session)).map_err(|error| crate::skills::failed(&error))?;
     if session.json {
@@ -78,19 +83,20 @@ pub(super) fn verify(session: &mut Session<'_>) -> Result<Exit, Failure> {
             .help("`abide skill lock` writes it"));
     };
     let shelf = Shelf::open(session);
-    let found = digests(session, &shelf)?;
-    let mut differences: Vec<(&str, &str)> = Vec::new();
+    let found = digests(session, &shelf);
+    let mut differences: Vec<(&str, String)> = Vec::new();
     for (name, wanted) in &locked {
-        match found.get(name) {
-            None => differences.push((name, "is not there any more")),
-            Some(here) if here.digest != wanted.digest => differences.push((name, "has changed")),
-            Some(here) if here.path != wanted.path => differences.push((name, "lies elsewhere")),
-            Some(_) => {}
-        }
+        let differs = match found.get(name) {
+            None => "is not there any more".to_owned(),
+            Some(Err(why)) => format!("cannot be held to anything: {why}"),
+            Some(Ok(here)) if here.digest != wanted.digest => "has changed".to_owned(),
+            Some(Ok(here)) if here.path != wanted.path => "lies elsewhere".to_owned(),
+            Some(Ok(_)) => continue,
+        };
+        differences.push((name, differs));
     }
-    differences.extend(
-        found.keys().filter(|name| !locked.contains_key(*name)).map(|name| (name.as_str(), "is not locked")),
-    );
+    let more = found.keys().filter(|name| !locked.contains_key(*name));
+    differences.extend(more.map(|name| (name.as_str(), "is not locked".to_owned())));
     if session.json {
         let listed: Vec<Value> =
             differences.iter().map(|(name, what)| json!({ "name": name, "problem": what })).collect();
@@ -99,7 +105,7 @@ pub(super) fn verify(session: &mut Session<'_>) -> Result<Exit, Failure> {
         session.print(&format!("all {} skills are as they were locked\n", locked.len()))?;
     } else {
         for (name, what) in &differences {
-            session.print(&format!("✗ {} {what}\n", visible(name, true)))?;
+            session.print(&format!("✗ {} {}\n", visible(name, true), visible(what, true)))?;
         }
     }
     Ok(if differences.is_empty() { Exit::Done } else { Exit::Problems })
