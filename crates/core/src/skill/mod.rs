@@ -70,9 +70,16 @@ impl Skill {
         self.flag("tool").unwrap_or(self.own_turns().is_some())
     }
 
-    /// Returns what it needs before it can be used.
+    /// Returns what it needs before it can be used: what stands under `requires`, and under the `requires` of any client in
+    /// its `metadata` (`metadata.openclaw.requires`).
     pub fn requires(&self) -> Requires {
-        self.field("requires").map(Requires::read).unwrap_or_default()
+        let own = self.field("requires").map(Requires::read).unwrap_or_default();
+        let Some(Value::Map(metadata)) = self.field("metadata") else { return own };
+        let of_clients = metadata.iter().filter_map(|(_, about)| match about {
+            Value::Map(entries) => entries.iter().find(|(key, _)| key == "requires").map(|(_, value)| value),
+            _ => None,
+        });
+        of_clients.fold(own, Requires::and)
     }
 
     /// Returns the model that it asks for.
@@ -163,6 +170,20 @@ mod tests {
             assert_eq!(skill(&[("max_turns", written)]).max_turns(), turns);
         }
         assert_eq!(skill(&[("max_turns", Value::Text("4".into()))]).max_turns(), 1);
+    }
+
+    #[test]
+    fn what_the_metadata_of_a_client_requires_counts() {
+        let text = |text: &str| Value::Text(text.into());
+        let requires = Value::Map(vec![
+            ("bins".into(), Value::List(vec![text("gh")])),
+            ("env".into(), Value::List(vec![text("TOKEN")])),
+        ]);
+        let openclaw = Value::Map(vec![("emoji".into(), text("x")), ("requires".into(), requires)]);
+        let metadata = Value::Map(vec![("version".into(), text("1")), ("openclaw".into(), openclaw)]);
+        let skill = skill(&[("requires", text("bin:gh")), ("metadata", metadata)]);
+        let needs: Vec<String> = skill.requires().needs.iter().map(ToString::to_string).collect();
+        assert_eq!(needs, ["the program `gh`", "the environment variable `TOKEN`"]);
     }
 
     #[test]

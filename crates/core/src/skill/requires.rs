@@ -29,6 +29,8 @@ crate::definition::words! {
         Mcp = "mcp",
         /// A program on the `PATH`.
         Bin = "bin",
+        /// One of several programs on the `PATH`; their names are separated by `|`.
+        AnyBin = "any-bin",
         /// An environment variable that is set.
         Env = "env",
         /// Another skill that is available.
@@ -68,15 +70,22 @@ pub trait World {
 impl Requires {
     /// Reads a string, a list or a map.
     pub fn read(value: &Value) -> Self {
-        let mut requires = Self::default();
-        requires.add(Kind::Any, value);
-        requires.needs.dedup();
-        requires
+        Self::default().and(value)
+    }
+
+    /// Adds what another part of the file says.
+    #[must_use]
+    pub fn and(mut self, value: &Value) -> Self {
+        self.add(Kind::Any, value);
+        let mut known = std::collections::BTreeSet::new();
+        self.needs.retain(|need| known.insert(need.clone()));
+        self
     }
 
     fn add(&mut self, kind: Kind, value: &Value) {
         match value {
             Value::Null => {}
+            value if kind == Kind::AnyBin => self.add_one_of(value),
             Value::Text(text) => {
                 // `a, b` is a list to the people who write it.
                 for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -91,17 +100,54 @@ impl Requires {
                     }
                 }
             }
-            Value::Map(entries) if kind == Kind::Any => {
-                for (key, value) in entries {
-                    match kind_of(key) {
-                        Some(kind) => self.add(kind, value),
-                        None => self
-                            .unclear
-                            .push(format!("`{}` is not a kind of thing that abide looks for", excerpt(key))),
+            Value::Map(entries) if kind == Kind::Any => match named(entries) {
+                Some((kind, name)) => self.add(kind, name),
+                None => {
+                    for (key, value) in entries {
+                        match kind_of(key) {
+                            Some(kind) => self.add(kind, value),
+                            None => self.unclear.push(format!(
+                                "`{}` is not a kind of thing that abide looks for",
+                                excerpt(key)
+                            )),
+                        }
+                    }
+                }
+            },
+            // What stands below a kind says how each must be, by its name: `bins: { node: '>=18' }`.
+            Value::Map(entries) => {
+                for (name, how) in entries {
+                    match how {
+                        Value::Bool(false) => {}
+                        Value::Null | Value::Bool(true) => self.add_word(kind, name),
+                        how => {
+                            self.add_word(kind, name);
+                            if matches!(how, Value::Text(text) if text.starts_with(['<', '>', '=', '~', '^']))
+                                || matches!(how, Value::Int(_) | Value::Float(_))
+                            {
+                                let how = how.to_string();
+                                self.unclear.push(format!(
+                                    "the version of `{}` ({}) is not looked at",
+                                    excerpt(name),
+                                    excerpt(&how)
+                                ));
+                            }
+                        }
                     }
                 }
             }
             other => self.unclear.push(format!("{} does not name anything", other.kind())),
+        }
+    }
+
+    /// Adds programs of which one must be there.
+    fn add_one_of(&mut self, value: &Value) {
+        let mut each = Self::default();
+        each.add(Kind::Bin, value);
+        self.unclear.append(&mut each.unclear);
+        let names: Vec<String> = each.needs.into_iter().map(|need| need.name).collect();
+        if !names.is_empty() {
+            self.needs.push(Requirement { kind: Kind::AnyBin, name: names.join("|") });
         }
     }
 
@@ -136,6 +182,7 @@ impl Requires {
             let found = match requirement.kind {
                 Kind::Mcp => world.mcp(name),
                 Kind::Bin => world.program(name).then_some(()).ok_or(None),
+                Kind::AnyBin => name.split('|').any(|name| world.program(name)).then_some(()).ok_or(None),
                 Kind::Env => world.variable(name).then_some(()).ok_or(None),
                 Kind::Skill => skill(name),
                 Kind::Capability => world.capability(name),
@@ -173,6 +220,19 @@ fn any(
     Err(reason)
 }
 
+/// Reads `{ name: x, type: bin }`; nothing if a map says something else.
+fn named(entries: &[(String, Value)]) -> Option<(Kind, &Value)> {
+    let under = |keys: [&str; 2]| {
+        entries.iter().find(|(key, _)| keys.contains(&key.as_str())).map(|(_, value)| value)
+    };
+    let name = under(["name", "id"]).filter(|name| matches!(name, Value::Text(_)))?;
+    let kind = match under(["type", "kind"]) {
+        Some(Value::Text(word)) => kind_of(word).unwrap_or(Kind::Any),
+        _ => Kind::Any,
+    };
+    Some((kind, name))
+}
+
 fn kind_of(word: &str) -> Option<Kind> {
     Some(match word {
         "mcp" | "mcps" | "mcp_server" | "mcp_servers" | "mcp-servers" | "servers" | "integration"
@@ -180,6 +240,7 @@ fn kind_of(word: &str) -> Option<Kind> {
         "bin" | "bins" | "binary" | "binaries" | "command" | "commands" | "program" | "programs" | "cli" => {
             Kind::Bin
         }
+        "anyBins" | "any_bins" | "any-bins" | "anyBin" | "any_bin" | "any-bin" => Kind::AnyBin,
         "env" | "envs" | "environment" => Kind::Env,
         "skill" | "skills" => Kind::Skill,
         "capability" | "capabilities" => Kind::Capability,
@@ -195,6 +256,7 @@ impl fmt::Display for Requirement {
         match self.kind {
             Kind::Mcp => write!(out, "the MCP server `{name}`"),
             Kind::Bin => write!(out, "the program `{name}`"),
+            Kind::AnyBin => write!(out, "one of the programs `{}`", name.replace('|', "`, `")),
             Kind::Env => write!(out, "the environment variable `{name}`"),
             Kind::Skill => write!(out, "the skill `{name}`"),
             Kind::Capability => write!(out, "the capability `{name}`"),
@@ -277,6 +339,39 @@ mod tests {
         );
         let list_of_maps = Value::List(vec![Value::Map(vec![("bin".into(), text("jq"))])]);
         assert_eq!(missing(&list_of_maps), ["the program `jq` is not there"]);
+    }
+
+    #[test]
+    fn the_shapes_that_occur_in_the_wild_do_not_pass_unread() {
+        let list = |items: &[&str]| Value::List(items.iter().map(|item| text(item)).collect());
+        let map = |entries: &[(&str, Value)]| {
+            Value::Map(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+        };
+        let nope = "the program `nope` is not there";
+        assert_eq!(missing(&map(&[("bins", map(&[("nope", text(">=1"))]))])), [nope]);
+        assert_eq!(
+            missing(&map(&[("bins", map(&[("nope", Value::Null), ("git", Value::Bool(true))]))])),
+            [nope]
+        );
+        assert_eq!(missing(&map(&[("bins", map(&[("nope", Value::Bool(false))]))])), [""; 0]);
+        assert_eq!(missing(&map(&[("anyBins", list(&["nope", "git"]))])), [""; 0]);
+        assert_eq!(
+            missing(&map(&[("anyBins", list(&["nope", "neither"]))])),
+            ["one of the programs `nope`, `neither` is not there"]
+        );
+        let named = map(&[("name", text("nope")), ("type", text("bin"))]);
+        assert_eq!(missing(&Value::List(vec![named])), [nope]);
+        assert_eq!(missing(&map(&[("name", text("git"))])), [""; 0]);
+        for unread in [
+            map(&[("tools", list(&["Read"]))]),
+            map(&[("python", text(">=3.8"))]),
+            Value::Int(3),
+            map(&[("bins", map(&[("git", text(">=99"))]))]),
+        ] {
+            let requires = Requires::read(&unread);
+            assert_eq!(requires.unclear.len(), 1, "{unread:?}: {requires:?}");
+            assert_eq!(missing(&unread), [""; 0], "{unread:?}");
+        }
     }
 
     #[test]

@@ -83,10 +83,16 @@ fn list(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
             _ => ("✗", Some(Ink::Error)),
         };
         let description = entry.summary.as_ref().and_then(|summary| summary.description.as_deref());
-        let about = match &why {
-            Some(why) => one_line(why).into_owned().into(),
-            None => one_line(description.unwrap_or("(no description)")),
+        let unclear = unclear(entry);
+        let about = match (&why, unclear) {
+            (Some(why), _) => one_line(why).into_owned().into(),
+            (None, []) => one_line(description.unwrap_or("(no description)")),
+            (None, unclear) => {
+                let description = description.unwrap_or("(no description)");
+                one_line(&format!("({}) {description}", unclear.join("; "))).into_owned().into()
+            }
         };
+        let mark = if mark == "✓" && !unclear.is_empty() { "?" } else { mark };
         table.row(ink, [mark.into(), (&*entry.name).into(), word.into(), about, (&*entry.shown).into()]);
     }
     if entries.is_empty() {
@@ -106,6 +112,11 @@ fn list(session: &mut Session<'_>, agent: Option<&str>) -> Result<Exit, Failure>
     std::mem::forget(table);
     std::mem::forget(shelf);
     Ok(Exit::Done)
+}
+
+/// Returns what a skill says it requires and nobody can look for: it does not make the skill unavailable, and everybody sees it.
+fn unclear(entry: &SkillEntry) -> &[String] {
+    entry.summary.as_ref().map_or(&[], |summary| summary.requires.unclear.as_slice())
 }
 
 /// Prints the names that a person can call, for scripts.
@@ -172,6 +183,7 @@ fn entry_json(shelf: &Shelf, entry: &SkillEntry) -> Value {
         "max_turns": summary.map(|summary| summary.max_turns),
         "has_commands": summary.map(|summary| summary.has_commands),
         "requires": summary.map(requires_json),
+        "unclear": unclear(entry),
         "problems": entry.problems.iter().map(problem_json).collect::<Vec<_>>(),
     })
 }
@@ -252,6 +264,9 @@ fn show(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
         let _ = writeln!(text, "turns     {}", summary.max_turns);
         for need in &summary.requires.needs {
             let _ = writeln!(text, "requires  {need}");
+        }
+        for unclear in unclear(entry) {
+            let _ = writeln!(text, "unclear   {unclear}");
         }
         let _ = writeln!(text, "commands  {}", if summary.has_commands { "yes" } else { "none" });
         let _ = writeln!(text, "trust     {}", trust_word(&shelf, entry));

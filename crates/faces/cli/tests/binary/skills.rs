@@ -57,6 +57,29 @@ fn every_skill_is_listed_with_its_state_and_the_reason() {
 }
 
 #[test]
+fn what_cannot_be_looked_for_is_said() {
+    let project = Project::new();
+    project.write(".abide/skills/odd/SKILL.md", skill("odd", "requires: { python: '>=3.8' }\n", "x")).write(
+        ".abide/skills/claw/SKILL.md",
+        skill("claw", "metadata: { openclaw: { requires: { bins: [no-such-program] } } }\n", "x"),
+    );
+    let missing = "the program `no-such-program` is not there";
+    assert_eq!(
+        states(&project),
+        [said("claw", "unavailable", Some(missing)), said("odd", "available", None)]
+    );
+    let why = "`python` is not a kind of thing that abide looks for";
+    assert_eq!(project.json(&["skill", "show", "odd"])["unclear"], json!([why]));
+    assert_eq!(project.json(&["skill", "list"])["skills"][1]["unclear"], json!([why]));
+    for command in [&["skill", "list"][..], &["skill", "show", "odd"]] {
+        let said = project.abide(command);
+        assert!(said.out.contains(why), "{said:?}");
+    }
+    let listed = project.abide(&["skill", "list"]).out;
+    assert!(listed.lines().any(|line| line.starts_with("?  odd")), "{listed}");
+}
+
+#[test]
 fn what_is_missing_is_looked_for_again() {
     let project = Project::new();
     project.write(".abide/skills/x/SKILL.md", skill("x", "requires: [env:TOKEN, skill:y]\n", "x"));
