@@ -3,7 +3,7 @@
 use super::scope::RunScope;
 use super::state::Run;
 use crate::definition::{Argument, Environment, Shell, StepKind};
-use crate::event::{Event, HookKey, StepKey, Timestamp};
+use crate::event::{Event, HookKey, StepKey, StepResult, Timestamp};
 use crate::source::Spanned;
 use crate::value::shell::Dialect;
 use crate::value::template::{Part, script};
@@ -157,15 +157,16 @@ impl Run {
         })
     }
 
-    /// Renders a command of the step's evidence.
+    /// Renders a command of the step's evidence; `result` is what the attempt that has just ended left.
     pub fn check_command(
         &self,
         key: &StepKey,
         command: &Template,
+        result: &StepResult,
         secrets: &[(String, String)],
     ) -> Result<ScriptWork, String> {
         let (step, instance) = self.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
-        let scope = RunScope::new(self, Some((step, instance)), secrets);
+        let scope = RunScope::new(self, Some((step, instance)), secrets).seeing(result, None);
         let (script, variables) = render(command, Shell::Sh, &scope)?;
         Ok(ScriptWork { shell: Shell::Sh, script, variables, secrets: Vec::new(), cwd: None })
     }

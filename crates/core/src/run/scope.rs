@@ -26,7 +26,7 @@ impl<'a> RunScope<'a> {
 
     /// Lets the instance see what its attempt that has just ended left.
     #[must_use]
-    pub(super) fn seeing(mut self, result: &'a StepResult, error: Option<&'a str>) -> Self {
+    pub fn seeing(mut self, result: &'a StepResult, error: Option<&'a str>) -> Self {
         self.latest = Some((result, error));
         self
     }

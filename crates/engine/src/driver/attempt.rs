@@ -185,15 +185,21 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let Some(rules) = validation(&run.step(position).kind) else { return Ok(Default::default()) };
         let secrets = self.secrets_of(&run.id);
         let scope = RunScope::new(run, Some((position, instance)), &secrets);
-        let render = |rules: &[Spanned<Template>]| -> Result<Vec<String>, String> {
-            rules.iter().map(|rule| rule.render(&scope).map_err(|error| error.to_string())).collect()
+        let render = |rules: &[Spanned<Template>]| -> Result<Wanted, String> {
+            let mut wanted = Wanted::default();
+            for rule in rules {
+                match rule.render(&scope).map_err(|error| error.to_string())? {
+                    text if text.is_empty() => wanted.empty.push(rule.text().to_owned()),
+                    text => wanted.texts.push(text),
+                }
+            }
+            Ok(wanted)
         };
         let patterns: Result<Vec<Matching>, TooLarge> =
             rules.stdout_matches.iter().map(|pattern| Matching::new(pattern)).collect();
         let patterns = patterns.map_err(|error| format!("`stdout_matches`: {error}"))?;
-        let stdout = Wanted { texts: render(&rules.stdout_contains)?, patterns };
-        let stderr = Wanted { texts: render(&rules.stderr_contains)?, ..Wanted::default() };
-        Ok((stdout, stderr))
+        let stdout = Wanted { patterns, ..render(&rules.stdout_contains)? };
+        Ok((stdout, render(&rules.stderr_contains)?))
     }
 
     /// Keeps output whole in the store, bounded in memory, and shows it to whoever watches.

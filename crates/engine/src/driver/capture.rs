@@ -14,6 +14,7 @@ pub(super) struct Channel {
     capture: Capture,
     texts: Vec<Phrase>,
     patterns: Vec<Matching>,
+    empty: Vec<String>,
     /// Why not all of it is in the store, if that is so.
     pub(super) lost: Option<String>,
 }
@@ -25,6 +26,8 @@ pub(super) struct Wanted {
     pub(super) texts: Vec<String>,
     /// Regular expressions that it must match.
     pub(super) patterns: Vec<Matching>,
+    /// Texts that came out empty, as they are written: every output contains nothing, and that proves nothing.
+    pub(super) empty: Vec<String>,
 }
 
 /// A text that the output must contain.
@@ -38,13 +41,14 @@ struct Phrase {
 impl Channel {
     /// Opens a channel that must show something.
     pub(super) fn new(masker: Masker, wanted: Wanted) -> Self {
-        let text = |text: String| Phrase { found: text.is_empty(), text, tail: String::new() };
+        let text = |text: String| Phrase { found: false, text, tail: String::new() };
         Self {
             masker,
             decoder: Decoder::new(),
             capture: Capture::new(KEPT),
             texts: wanted.texts.into_iter().map(text).collect(),
             patterns: wanted.patterns,
+            empty: wanted.empty,
             lost: None,
         }
     }
@@ -93,6 +97,7 @@ impl Channel {
         let texts = self.texts.iter().filter(|wanted| !wanted.found);
         let mut missing: Vec<String> =
             texts.map(|text| format!("does not contain {:?}", text.text)).collect();
+        missing.extend(self.empty.iter().map(|text| format!("must contain `{text}`, which is empty")));
         for pattern in &mut self.patterns {
             if !pattern.finish() {
                 missing.push(format!("does not match `{}`", pattern.pattern()));
@@ -121,6 +126,7 @@ mod tests {
         let wanted = Wanted {
             texts: vec!["all passed".to_owned(), "never".to_owned()],
             patterns: vec![pattern("•••, all passed$"), pattern("hunter")],
+            empty: vec!["{{inputs.p}}".to_owned()],
         };
         let mut channel = Channel::new(Masker::new([&secret]), wanted);
         let mut kept = Vec::new();
@@ -129,7 +135,12 @@ mod tests {
         }
         kept.extend(channel.end());
         assert_eq!(String::from_utf8(kept).unwrap(), "the password is •••, all passed");
-        assert_eq!(channel.missing(), ["does not contain \"never\"", "does not match `hunter`"]);
+        let missing = [
+            "does not contain \"never\"",
+            "must contain `{{inputs.p}}`, which is empty",
+            "does not match `hunter`",
+        ];
+        assert_eq!(channel.missing(), missing);
         assert_eq!(channel.output().text, "the password is •••, all passed");
     }
 }

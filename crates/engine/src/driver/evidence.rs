@@ -59,41 +59,26 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let Some((position, instance)) = run.find(key) else { return Vec::new() };
         let Some(rules) = validation(&run.step(position).kind) else { return Vec::new() };
         let secrets = self.secrets_of(&run.id);
-        let scope = RunScope::new(run, Some((position, instance)), &secrets);
+        // The other evidence may look at the data.
+        let wrong = take_data(run, position, result);
+        let scope = RunScope::new(run, Some((position, instance)), &secrets).seeing(result, None);
         let mut missing = Vec::new();
         for rule in &rules.file_exists {
             match rule.render(&scope) {
+                Ok(path) if names_nothing(&path) => {
+                    missing.push(format!("`{}` must exist, and its path is empty", rule.text()));
+                }
                 Ok(path) if self.workspace.exists(folder, &path) => {}
                 Ok(path) => missing.push(format!("`{path}` does not exist")),
                 Err(error) => missing.push(error.to_string()),
             }
         }
-        let schemas = schemas_of(run, position);
-        if !schemas.is_empty() {
-            // A runner may have said what its answer is as data.
-            let given = result.json.take();
-            match given.map_or_else(|| abide_formats::json::parse(result.output.text.trim()), Ok) {
-                Ok(json) => {
-                    let wrong: Vec<String> =
-                        schemas.iter().filter_map(|schema| fits(schema, &json).err()).collect();
-                    if wrong.is_empty() {
-                        result.json = Some(json);
-                    }
-                    missing
-                        .extend(wrong.iter().map(|why| format!("the output does not fit its schema: {why}")));
-                }
-                Err(error) => missing.push(format!("the output is not JSON: {error}")),
-            }
-        }
-        // Kept beside the output only where something may look at it.
-        if result.json.is_none() && !result.output.cut && run.uses_json() {
-            result.json = abide_formats::json::parse(result.output.text.trim()).ok();
-        }
+        missing.extend(wrong);
         for (index, command) in rules.check.iter().enumerate() {
             self.ours(&run.id, stop).await;
             let mark = check_mark(&mark(&run.id, key, attempt), index);
             let spec = run
-                .check_command(key, command, &secrets)
+                .check_command(key, command, result, &secrets)
                 .map(|work| script_spec(run, &work, Vec::new(), folder.to_path_buf(), Some(LONGEST), mark));
             let ended = match spec {
                 Ok(spec) => self.process.run(spec, cancelled(stop.clone()), |_| std::future::ready(())).await,
@@ -113,6 +98,37 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
         missing
     }
+}
+
+/// Takes the data out of an output into the result; returns why it is not what the schemas of its step ask for.
+fn take_data(run: &Run, step: usize, result: &mut StepResult) -> Vec<String> {
+    let schemas = schemas_of(run, step);
+    let mut missing = Vec::new();
+    if !schemas.is_empty() {
+        // A runner may have said what its answer is as data.
+        let given = result.json.take();
+        match given.map_or_else(|| abide_formats::json::parse(result.output.text.trim()), Ok) {
+            Ok(json) => {
+                let wrong: Vec<String> =
+                    schemas.iter().filter_map(|schema| fits(schema, &json).err()).collect();
+                if wrong.is_empty() {
+                    result.json = Some(json);
+                }
+                missing.extend(wrong.iter().map(|why| format!("the output does not fit its schema: {why}")));
+            }
+            Err(error) => missing.push(format!("the output is not JSON: {error}")),
+        }
+    }
+    // Kept beside the output only where something may look at it.
+    if result.json.is_none() && !result.output.cut && run.uses_json() {
+        result.json = abide_formats::json::parse(result.output.text.trim()).ok();
+    }
+    missing
+}
+
+/// Tells whether a path leads nowhere: what it is joined to exists in any case.
+fn names_nothing(path: &str) -> bool {
+    path.trim().trim_matches('/').is_empty()
 }
 
 /// Returns the schemas that the output of a step must fit.

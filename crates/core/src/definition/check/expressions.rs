@@ -75,16 +75,16 @@ pub(super) fn texts(step: &Step) -> Vec<Text<'_>> {
                     template(Role::During, value);
                 }
             }
-            evidence(&script.validation).for_each(|rule| template(Role::After, rule));
+            evidence(&script.validation).for_each(|(role, rule)| template(role, rule));
         }
         StepKind::Agent(agent) => {
             template(Role::During, &agent.prompt);
             agent.context.iter().for_each(|context| template(Role::During, context));
-            evidence(&agent.validation).for_each(|rule| template(Role::After, rule));
+            evidence(&agent.validation).for_each(|(role, rule)| template(role, rule));
         }
         StepKind::Skill(skill) => {
             arguments(&skill.inputs).for_each(|argument| template(Role::During, argument));
-            evidence(&skill.validation).for_each(|rule| template(Role::After, rule));
+            evidence(&skill.validation).for_each(|(role, rule)| template(role, rule));
         }
         StepKind::Approval(approval) => template(Role::During, &approval.prompt),
         StepKind::Workflow(workflow) => {
@@ -100,11 +100,12 @@ pub(super) fn texts(step: &Step) -> Vec<Text<'_>> {
     texts
 }
 
-fn evidence(validation: &Validation) -> impl Iterator<Item = &Template> {
-    [&validation.stdout_contains, &validation.stderr_contains, &validation.file_exists, &validation.check]
-        .into_iter()
-        .flatten()
-        .map(|rule| &rule.value)
+fn evidence(validation: &Validation) -> impl Iterator<Item = (Role, &Template)> {
+    // What an output must contain is looked for while it comes, when there is no result yet.
+    let looked_for = [&validation.stdout_contains, &validation.stderr_contains].into_iter().flatten();
+    let looked_at = [&validation.file_exists, &validation.check].into_iter().flatten();
+    let during = looked_for.map(|rule| (Role::During, &rule.value));
+    during.chain(looked_at.map(|rule| (Role::After, &rule.value)))
 }
 
 fn arguments(

@@ -68,7 +68,7 @@ impl Finder<'_> {
                 let is_step = segments.next().is_some_and(|root| root.name == "steps");
                 if let Some(segment) = segments.next().filter(|_| is_step)
                 && let Some(on) = positions.get(segment.name.as_str())
-                // A step sees its own results in `repeat.until` and in its evidence: that is no circle.
+                // A step sees its own results in what is looked at when it has ended: that is no circle.
                 && !(on == index && text.sees_itself())
                 {
                     add(on, DependencyKind::Uses, path.span());
@@ -196,7 +196,7 @@ fn describe(ability: &Ability, dependencies: &[Vec<Dependency>], cycle: &[usize]
     if let [only] = cycle {
         let at = edge(*only, *only).map_or(ability.steps[*only].id.span, |dependency| dependency.span);
         return Diagnostic::new(Code::Cycle, at, format!("step `{}` waits for itself", name(*only)))
-            .help("a step cannot need itself or use its own results");
+            .help("a step cannot need itself, and knows its own results only in `repeat.until`, `file_exists` and `check`");
     }
     let mut names: Vec<String> = cycle.iter().take(SHOWN).map(|index| name(*index).to_owned()).collect();
     if cycle.len() > SHOWN {
