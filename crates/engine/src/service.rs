@@ -294,7 +294,7 @@ pub async fn command<S: Store, P: Process, W: Workspace, C: Clock>(
     id: &RunId,
     command: Command,
 ) -> Result<Run, ServiceError> {
-    tell(&*driver.store, id, command, &driver.secrets_of(id)).await
+    tell(&*driver.store, id, driver.unsaid(id, command), &driver.secrets_of(id)).await
 }
 
 /// Takes what the gate noted about a run into its log, each verdict once, whoever does it and how often.

@@ -27,6 +27,11 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Variables of a client around us that a client must not take for its own.
 pub const NOT_INHERITED: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
 
+/// Returns the variables that the client of a task does not get.
+pub(crate) fn not_inherited(task: &Task) -> Vec<String> {
+    NOT_INHERITED.into_iter().map(str::to_owned).chain(task.without.iter().cloned()).collect()
+}
+
 /// Executes tasks by a client.
 pub struct ClientRunner<P, C> {
     shared: Arc<Shared<P, C>>,
@@ -187,7 +192,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
             arguments,
             folder: task.folder.clone(),
             variables,
-            without: NOT_INHERITED.map(str::to_owned).to_vec(),
+            without: not_inherited(task),
             longest: longest.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
             mark: task.mark.clone(),
         };

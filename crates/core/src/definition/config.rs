@@ -149,6 +149,14 @@ pub enum SecretSource {
 }
 
 impl Config {
+    /// Returns the variables of the environment that named secrets come from.
+    pub fn secret_variables(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().filter_map(|(_, source)| match &source.value {
+            SecretSource::Env(variable) => Some(variable.as_str()),
+            SecretSource::File(_) | SecretSource::Command(_) => None,
+        })
+    }
+
     /// Takes folders of skills that lie outside the project out of a project's configuration: opening a project must not
     /// have files read elsewhere.
     pub fn without_far_skills(&mut self) -> Vec<Diagnostic> {

@@ -132,6 +132,16 @@ impl Input {
         self.secret.as_ref().is_some_and(|secret| secret.value)
     }
 
+    /// Returns the variable of the environment that a command line takes its value from.
+    pub fn variable(&self) -> String {
+        Self::variable_of(self.name.as_str())
+    }
+
+    /// Returns the variable of the environment for an input of this name.
+    pub fn variable_of(name: &str) -> String {
+        format!("ABIDE_INPUT_{}", name.to_uppercase().replace('-', "_"))
+    }
+
     /// Returns every rule that the value breaks.
     pub fn broken_by(&self, value: &Value) -> Vec<Broken> {
         Rules { choices: &self.choices, ..Rules::without_choices(self) }.broken_by(value)

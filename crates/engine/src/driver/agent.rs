@@ -5,6 +5,7 @@ use super::capture::Channel;
 use super::evidence::proven;
 use super::halt::Stop;
 use super::hook::cancelled;
+use super::vault::Vault;
 use super::{Driver, mark};
 use crate::port::{
     Answer, Cancel as _, Cancellation, Clock, Line, Listener, Process, Runner, RunnerEnd, Signal, Store,
@@ -45,20 +46,21 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         deadline: Option<Timestamp>,
         stop: Stop,
     ) -> Result<Observation, String> {
-        let masker = self.masker(run, &[])?;
+        let vault = self.opened_vault(run, &[]).await?;
         let wanted = self.wanted(run, key)?;
         let (position, _) = run.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
         let word = runner_of(run.step(position));
         let runner = self.runners.find(word).ok_or_else(|| no_runner(word))?;
-        let task = self.task(run, key, attempt, assignment, deadline, &masker)?;
+        let task = self.task(run, key, attempt, assignment, deadline, &vault)?;
         let folder = task.folder.clone();
-        let channels = Channels::new(&masker, wanted);
+        let channels = Channels::new(&vault, wanted);
         self.ours(&run.id, &stop).await;
         let (listener, said) = self.listener(run, key, attempt, &channels);
         let answer = self.executed(&*runner, task, listener, stop.clone()).await;
         let rest = channels.with(Stream::Stderr, Channel::end);
         self.keep(&run.id, key, attempt, &channels, Line { stream: Stream::Stderr, bytes: rest }).await;
         self.say_what_was_lost(&run.id, key, attempt, &channels, Stream::Stderr).await;
+        let masker = vault.masker();
         let structured = answer.structured.as_ref().map(|value| masked_value(&masker, value));
         let text = match &structured {
             Some(value) if answer.text.trim().is_empty() => value.to_string(),
@@ -94,7 +96,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             _ => Vec::new(),
         };
         let end = proven(run, key, end, &missing, &stop);
-        let missing = missing.iter().map(|text| masked(&masker, text)).collect();
+        let missing = missing.iter().map(|text| vault.masked(text)).collect();
         Ok(Observation { end, result, missing })
     }
 
@@ -106,11 +108,12 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         attempt: u32,
         assignment: Assignment,
         deadline: Option<Timestamp>,
-        masker: &Masker,
+        vault: &Vault,
     ) -> Result<Task, String> {
         for (path, _) in &run.created.files {
             self.unchanged(run, Path::new(path))?;
         }
+        let masker = vault.masker();
         let (position, instance) = run.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
         let step = run.step(position);
         let mut further = self.hook_texts(run)?;
@@ -123,7 +126,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             }
             Assignment::Skill(work) => {
                 let inputs =
-                    work.inputs.iter().map(|(name, value)| (name.clone(), masked_value(masker, value)));
+                    work.inputs.iter().map(|(name, value)| (name.clone(), masked_value(&masker, value)));
                 let inputs: Vec<(String, Value)> = inputs.collect();
                 let prompt = skill_prompt(&work.skill, &inputs);
                 (Worker::Skill { name: work.skill, inputs }, prompt)
@@ -141,8 +144,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             key: key.clone(),
             attempt,
             worker,
-            prompt: masked(masker, &prompt),
-            context: masked(masker, &context(&prior(run, position), &further)),
+            prompt: masked(&masker, &prompt),
+            context: masked(&masker, &context(&prior(run, position), &further)),
             missing: run.steps[position].instances[instance].missing.clone(),
             tools,
             output_schema,
@@ -150,6 +153,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             deadline,
             folder: PathBuf::from(&run.created.root),
             mark: mark(&run.id, key, attempt),
+            without: vault.hidden(),
         })
     }
 

@@ -6,6 +6,7 @@ use super::capture::{Channel, Wanted};
 use super::evidence::{proven, validation};
 use super::halt::Stop;
 use super::hook::{cancelled, variable};
+use super::vault::Vault;
 use super::{Driver, Report, left, mark};
 use crate::port::{Clock, Ending, Line, OutputKey, Process, Spec, Store, Stream, Variable, Workspace};
 use abide_core::definition::Shell;
@@ -13,7 +14,7 @@ use abide_core::event::{Observation, Output, ProcessEnd, RunId, StepKey, StepRes
 use abide_core::run::{Run, RunScope, ScriptWork, Work};
 use abide_core::source::Spanned;
 use abide_core::value::Template;
-use abide_core::value::output::{Masker, Matching, Secret, TooLarge};
+use abide_core::value::output::{Masker, Matching, TooLarge};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -93,8 +94,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 Err(error) => return not_started(error.to_string()),
             }
         }
-        let masker = match self.masker(run, &named) {
-            Ok(masker) => masker,
+        let vault = match self.opened_vault(run, &named).await {
+            Ok(vault) => vault,
             Err(reason) => return not_started(reason),
         };
         let folder = match folder_of(run, work.cwd.as_deref()) {
@@ -117,8 +118,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             self.workspace.exists(Path::new(&run.created.root), word) || self.workspace.exists(&folder, word)
         };
         work.script = scripts_beside(run, &work.script, in_project);
-        let spec = script_spec(run, &work, named, folder.clone(), longest, mark);
-        let channels = Channels::new(&masker, wanted);
+        let spec = script_spec(run, &work, named, &vault, folder.clone(), longest, mark);
+        let channels = Channels::new(&vault, wanted);
         let sink = self.sink(run, key, attempt, &channels);
         let ended = self.process.run(spec, cancelled(stop.clone()), sink).await;
         for stream in [Stream::Stdout, Stream::Stderr] {
@@ -131,7 +132,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             Ok(Ending::Signalled(signal)) => ProcessEnd::Signalled(signal),
             Ok(Ending::TimedOut) => ProcessEnd::TimedOut,
             Ok(Ending::Cancelled) => ProcessEnd::Cancelled,
-            Err(error) => ProcessEnd::NotStarted(masked(&masker, &error.to_string())),
+            Err(error) => ProcessEnd::NotStarted(vault.masked(&error.to_string())),
         };
         let output = channels.with(Stream::Stdout, |channel| channel.output());
         let stderr = channels.with(Stream::Stderr, |channel| channel.output());
@@ -142,7 +143,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             missing = self.all_missing(run, key, attempt, &channels, &mut result, &folder, &stop).await;
         }
         let end = proven(run, key, end, &missing, &stop);
-        let missing = missing.iter().map(|text| masked(&masker, text)).collect();
+        let missing = missing.iter().map(|text| vault.masked(text)).collect();
         Observation { end, result, missing }
     }
 
@@ -165,18 +166,6 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
         missing.extend(self.missing(run, key, attempt, result, folder, stop).await);
         missing
-    }
-
-    /// Returns what takes the secrets of a step out of everything that is kept.
-    pub(super) fn masker(&self, run: &Run, named: &[Variable]) -> Result<Masker, String> {
-        let inputs = self.secrets_of(&run.id);
-        let named = named.iter().map(|variable| (variable.name.as_str(), variable.value.as_str()));
-        let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let secrets: Result<Vec<Secret>, String> = named
-            .chain(inputs)
-            .map(|(name, value)| Secret::new(value).map_err(|error| format!("`{name}`: {error}")))
-            .collect();
-        Ok(Masker::new(&secrets?))
     }
 
     /// Returns what standard output and standard error must show.
@@ -280,8 +269,8 @@ fn output_key(run: &RunId, key: &StepKey, attempt: u32, stream: Stream) -> Outpu
 pub(super) struct Channels(Arc<Mutex<(Channel, Channel)>>);
 
 impl Channels {
-    pub(super) fn new(masker: &Masker, (stdout, stderr): (Wanted, Wanted)) -> Self {
-        let both = (Channel::new(masker.clone(), stdout), Channel::new(masker.clone(), stderr));
+    pub(super) fn new(vault: &Arc<Vault>, (stdout, stderr): (Wanted, Wanted)) -> Self {
+        let both = (Channel::new(vault, stdout), Channel::new(vault, stderr));
         Self(Arc::new(Mutex::new(both)))
     }
 
@@ -318,6 +307,7 @@ pub(super) fn script_spec(
     run: &Run,
     work: &ScriptWork,
     secrets: Vec<Variable>,
+    vault: &Vault,
     folder: PathBuf,
     longest: Option<u64>,
     mark: String,
@@ -339,7 +329,7 @@ pub(super) fn script_spec(
         arguments: vec!["-c".to_owned(), work.script.clone()],
         folder,
         variables,
-        without: Vec::new(),
+        without: vault.hidden(),
         longest,
         mark,
     }

@@ -1,14 +1,17 @@
 //! What is kept of an attempt's output: whole and masked in the store, both ends in memory, and what it must contain
 //! looked for as it comes.
 
+use super::vault::Vault;
 use abide_core::event::Output;
 use abide_core::value::output::{Capture, Decoder, Masker, Matching};
+use std::sync::Arc;
 
 /// How much of each end is kept in memory.
 const KEPT: usize = 128 * 1024;
 
 /// One output of an attempt, as it comes.
 pub(super) struct Channel {
+    vault: Arc<Vault>,
     masker: Masker,
     decoder: Decoder,
     capture: Capture,
@@ -40,10 +43,11 @@ struct Phrase {
 
 impl Channel {
     /// Opens a channel that must show something.
-    pub(super) fn new(masker: Masker, wanted: Wanted) -> Self {
+    pub(super) fn new(vault: &Arc<Vault>, wanted: Wanted) -> Self {
         let text = |text: String| Phrase { found: false, text, tail: String::new() };
         Self {
-            masker,
+            vault: Arc::clone(vault),
+            masker: vault.masker(),
             decoder: Decoder::new(),
             capture: Capture::new(KEPT),
             texts: wanted.texts.into_iter().map(text).collect(),
@@ -55,6 +59,8 @@ impl Channel {
 
     /// Takes what came; returns what of it may be kept and shown.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
+        // Another step may have been given a secret meanwhile.
+        self.vault.teach(&mut self.masker);
         let mut masked = Vec::with_capacity(bytes.len());
         self.masker.push(bytes, &mut masked);
         self.read(&masked);
@@ -117,18 +123,18 @@ impl Channel {
 mod tests {
     use super::*;
     use abide_core::definition::Pattern;
-    use abide_core::value::output::Secret;
 
     #[test]
     fn what_must_be_there_is_found_across_pieces_and_secrets_are_not_kept() {
-        let secret = Secret::new("hunter22").unwrap();
+        let vault = Arc::new(Vault::default());
+        vault.learn("token", "hunter22").unwrap();
         let pattern = |text: &str| Matching::new(&Pattern::parse(text).unwrap()).unwrap();
         let wanted = Wanted {
             texts: vec!["all passed".to_owned(), "never".to_owned()],
             patterns: vec![pattern("•••, all passed$"), pattern("hunter")],
             empty: vec!["{{inputs.p}}".to_owned()],
         };
-        let mut channel = Channel::new(Masker::new([&secret]), wanted);
+        let mut channel = Channel::new(&vault, wanted);
         let mut kept = Vec::new();
         for piece in ["the password is hun", "ter22, al", "l pas", "sed"] {
             kept.extend(channel.take(piece.as_bytes()));
@@ -142,5 +148,19 @@ mod tests {
         ];
         assert_eq!(channel.missing(), missing);
         assert_eq!(channel.output().text, "the password is •••, all passed");
+    }
+
+    #[test]
+    fn what_is_learned_meanwhile_is_masked_from_then_on() {
+        let vault = Arc::new(Vault::default());
+        let mut channel = Channel::new(&vault, Wanted::default());
+        let mut kept = channel.take(b"hunter22 is not known, ");
+        vault.learn("token", "hunter22").unwrap();
+        kept.extend(channel.take(b"hunter22 is, and hun"));
+        vault.learn("other", "swordfish").unwrap();
+        kept.extend(channel.take(b"ter22 and swordfish too"));
+        kept.extend(channel.end());
+        let text = "hunter22 is not known, ••• is, and ••• and ••• too";
+        assert_eq!(String::from_utf8(kept).unwrap(), text);
     }
 }

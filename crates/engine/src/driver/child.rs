@@ -31,7 +31,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let mut timed_out = false;
         let status = loop {
             let (leave, leaving) = tokio::sync::watch::channel(None);
-            let mut driven = std::pin::pin!(self.drive_alone(&id, leaving));
+            let mut driven = std::pin::pin!(self.drive_alone(&run.id, &id, leaving));
             let status = loop {
                 let halted = stop.see();
                 match halted {
@@ -119,10 +119,12 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     /// Drives a child as soon as nobody else does: a driver that is gone may have its lease for a while.
     async fn drive_alone(
         &self,
+        parent: &RunId,
         id: &RunId,
         mut leaving: tokio::sync::watch::Receiver<Option<Signal>>,
     ) -> Result<RunStatus, DriveError> {
         loop {
+            self.share_vault(parent, id);
             match self.drive(id.clone(), leaving.clone()).await {
                 Err(DriveError::Store(StoreError::Held { stream, .. })) if stream == id.as_str() => {}
                 driven => return driven,

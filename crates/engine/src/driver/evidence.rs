@@ -58,7 +58,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     ) -> Vec<String> {
         let Some((position, instance)) = run.find(key) else { return Vec::new() };
         let Some(rules) = validation(&run.step(position).kind) else { return Vec::new() };
-        let secrets = self.secrets_of(&run.id);
+        let (secrets, vault) = (self.secrets_of(&run.id), self.vault(&run.id));
         // The other evidence may look at the data.
         let wrong = take_data(run, position, result);
         let scope = RunScope::new(run, Some((position, instance)), &secrets).seeing(result, None);
@@ -77,9 +77,9 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         for (index, command) in rules.check.iter().enumerate() {
             self.ours(&run.id, stop).await;
             let mark = check_mark(&mark(&run.id, key, attempt), index);
-            let spec = run
-                .check_command(key, command, result, &secrets)
-                .map(|work| script_spec(run, &work, Vec::new(), folder.to_path_buf(), Some(LONGEST), mark));
+            let spec = run.check_command(key, command, result, &secrets).map(|work| {
+                script_spec(run, &work, Vec::new(), &vault, folder.to_path_buf(), Some(LONGEST), mark)
+            });
             let ended = match spec {
                 Ok(spec) => self.process.run(spec, cancelled(stop.clone()), |_| std::future::ready(())).await,
                 Err(error) => {

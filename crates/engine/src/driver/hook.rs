@@ -1,11 +1,16 @@
 //! Hooks: scripts beside an ability that run before its steps and after them.
 
 use super::halt::{Halt, Stop};
+use super::vault::Vault;
 use super::{Driver, Report};
-use crate::port::{Cancel, Clock, Ending, Process, ProcessError, Signal, Spec, Store, Variable, Workspace};
+use crate::port::{
+    Cancel, Clock, Ending, Line, Process, ProcessError, Signal, Spec, Store, Stream, Variable, Workspace,
+};
 use abide_core::event::{HookKey, HookPhase, RunId};
 use abide_core::run::Run;
+use abide_core::value::output::Masker;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
@@ -21,15 +26,13 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         reports: &UnboundedSender<Report>,
         stop: &Stop,
     ) {
-        let spec = self.hook_spec(run, &hook);
         let driver = self.clone();
         let reports = reports.clone();
         let stop = stop.clone();
-        let id = run.id.clone();
+        let run = run.clone();
         tasks.spawn(async move {
-            driver.ours(&id, &stop).await;
-            let error = match spec {
-                Ok(spec) => driver.run_hook(spec, stop.clone()).await,
+            let error = match driver.opened_vault(&run, &[]).await {
+                Ok(vault) => driver.run_hook(&run, &hook, &vault, stop.clone()).await,
                 Err(error) => Some(error),
             };
             let is_left = error.is_some() && matches!(stop.get(), Some(Halt::Leave(_)));
@@ -39,21 +42,21 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         });
     }
 
-    async fn run_hook(&self, spec: Spec, stop: Stop) -> Option<String> {
-        let output = std::sync::Arc::new(std::sync::Mutex::new(Vec::<u8>::new()));
-        let kept = std::sync::Arc::clone(&output);
-        let sink = move |line: crate::port::Line| {
-            if let Ok(mut kept) = kept.lock() {
-                let room = 4_096_usize.saturating_sub(kept.len());
-                kept.extend(line.bytes.iter().take(room));
-            }
+    async fn run_hook(&self, run: &Run, hook: &HookKey, vault: &Vault, stop: Stop) -> Option<String> {
+        let spec = match self.hook_spec(run, hook, vault) {
+            Ok(spec) => spec,
+            Err(error) => return Some(error),
+        };
+        self.ours(&run.id, &stop).await;
+        let heard = Arc::new(Mutex::new(Heard::new(vault)));
+        let hearing = Arc::clone(&heard);
+        let sink = move |line: Line| {
+            hearing.lock().unwrap_or_else(PoisonError::into_inner).take(&line);
             std::future::ready(())
         };
-        let said = || {
-            let bytes = output.lock().map(|kept| kept.clone()).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).trim().to_owned()
-        };
-        match self.process.run(spec, cancelled(stop), sink).await {
+        let ended = self.process.run(spec, cancelled(stop), sink).await;
+        let said = || heard.lock().unwrap_or_else(PoisonError::into_inner).text();
+        match ended {
             Ok(Ending::Exited(0)) => None,
             Ok(Ending::Exited(code)) => Some(format!("exit code {code}: {}", said())),
             Ok(Ending::Signalled(signal)) => Some(format!("ended by signal {signal}")),
@@ -63,7 +66,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
     }
 
-    fn hook_spec(&self, run: &Run, hook: &HookKey) -> Result<Spec, String> {
+    fn hook_spec(&self, run: &Run, hook: &HookKey, vault: &Vault) -> Result<Spec, String> {
         let folder = run.created.folder.as_ref().ok_or("the ability has no folder of its own")?;
         let path = PathBuf::from(folder).join(hook.to_string());
         self.unchanged(run, &path)?;
@@ -80,7 +83,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             arguments: vec![path.display().to_string()],
             folder: PathBuf::from(&run.created.root),
             variables,
-            without: Vec::new(),
+            without: vault.hidden(),
             longest: Some(LONGEST),
             mark: mark(&run.id, hook),
         })
@@ -96,6 +99,46 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                 Err(format!("{shown} has changed since the run was created; start a new run to use it"))
             }
         }
+    }
+}
+
+/// What a hook says, without its secrets; the beginning of it.
+struct Heard {
+    stdout: Masker,
+    stderr: Masker,
+    text: Vec<u8>,
+}
+
+impl Heard {
+    /// How much is kept.
+    const KEPT: usize = 4_096;
+
+    fn new(vault: &Vault) -> Self {
+        Self { stdout: vault.masker(), stderr: vault.masker(), text: Vec::new() }
+    }
+
+    fn take(&mut self, line: &Line) {
+        let masker = match line.stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        let mut masked = Vec::new();
+        masker.push(&line.bytes, &mut masked);
+        self.keep(&masked);
+    }
+
+    fn keep(&mut self, masked: &[u8]) {
+        let room = Self::KEPT.saturating_sub(self.text.len());
+        self.text.extend(masked.iter().take(room));
+    }
+
+    /// Returns what was kept, when nothing more comes.
+    fn text(&mut self) -> String {
+        let mut rest = Vec::new();
+        self.stdout.finish(&mut rest);
+        self.stderr.finish(&mut rest);
+        self.keep(&rest);
+        String::from_utf8_lossy(&self.text).trim().to_owned()
     }
 }
 

@@ -12,6 +12,7 @@ mod hook;
 mod intake;
 mod recovery;
 mod summary;
+mod vault;
 
 pub(crate) use child::child_id;
 
@@ -30,6 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use summary::Summaries;
 use tokio::sync::watch;
+use vault::Vault;
 
 /// How long a lease holds without a heartbeat.
 const LEASE: Duration = Duration::from_secs(15);
@@ -119,6 +121,8 @@ pub struct Driver<S, P, W, C> {
     /// Values of secret inputs by run, which the log does not hold.
     secrets: Arc<Mutex<HashMap<RunId, NamedValues>>>,
     summaries: Arc<Mutex<Summaries>>,
+    /// What is known of the secrets of each run that is driven at the moment.
+    vaults: Vaults,
     /// The runs that it drives at the moment, each with the end of its lease.
     busy: Arc<Mutex<HashMap<RunId, i64>>>,
 }
@@ -136,6 +140,7 @@ impl<S, P, W, C> Clone for Driver<S, P, W, C> {
             is_dead: Arc::clone(&self.is_dead),
             secrets: Arc::clone(&self.secrets),
             summaries: Arc::clone(&self.summaries),
+            vaults: Arc::clone(&self.vaults),
             busy: Arc::clone(&self.busy),
         }
     }
@@ -144,14 +149,11 @@ impl<S, P, W, C> Clone for Driver<S, P, W, C> {
 /// Says that a run is being driven, for as long as it is.
 struct Busy {
     all: Arc<Mutex<HashMap<RunId, i64>>>,
+    vaults: Vaults,
     id: RunId,
 }
 
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
-    }
-}
+type Vaults = Arc<Mutex<HashMap<RunId, Arc<Vault>>>>;
 
 /// How a run stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +179,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     ) -> Self {
         let (store, process, workspace, clock) = ports;
         let runners = Runners::default();
-        let (secrets, summaries, busy) = Default::default();
+        let (secrets, summaries, vaults, busy) = Default::default();
         Self {
             store,
             process,
@@ -189,6 +191,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             is_dead,
             secrets,
             summaries,
+            vaults,
             busy,
         }
     }
@@ -224,7 +227,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             return Err(StoreError::Held { stream: id.to_string(), holder: self.holder.name.clone() });
         }
         busy.insert(id.clone(), i64::MIN);
-        Ok(Busy { all: Arc::clone(&self.busy), id: id.clone() })
+        Ok(Busy { all: Arc::clone(&self.busy), vaults: Arc::clone(&self.vaults), id: id.clone() })
     }
 
     /// Returns how some runs stand, in no order; those that never began are left out.
@@ -281,7 +284,10 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             let lease = self.lease(&id).await?;
             let driven = Drive::new(self, &id, lease.clone()).await;
             let driven = match driven {
-                Ok(mut drive) => drive.go_on(stop).await,
+                Ok(mut drive) => {
+                    drive.open_vault().await;
+                    drive.go_on(stop).await
+                }
                 Err(error) => Err(error),
             };
             self.forget_summaries(&id);

@@ -39,6 +39,8 @@ pub struct Task {
     pub folder: PathBuf,
     /// The mark of every process that it starts, as in [`super::Spec`].
     pub mark: String,
+    /// Variables of our environment that none of them gets, because they hold secrets.
+    pub without: Vec<String>,
 }
 
 impl Task {

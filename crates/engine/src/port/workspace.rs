@@ -51,6 +51,12 @@ pub trait Workspace: Send + Sync + 'static {
     /// Returns the value of a named secret.
     fn secret(&self, name: &str) -> impl Future<Output = Result<String, WorkspaceError>> + Send;
 
+    /// Returns the value of a named secret if it can be had without running a command.
+    fn secret_at_hand(&self, name: &str) -> Option<String>;
+
+    /// Returns the variables of our environment that named secrets come from.
+    fn secret_variables(&self) -> Vec<String>;
+
     /// Tells whether a path exists; with a final `/` it must be a folder.
     fn exists(&self, root: &Path, path: &str) -> bool;
 

@@ -133,6 +133,14 @@ impl Workspace for FolderWorkspace {
         })
     }
 
+    fn secret_at_hand(&self, name: &str) -> Option<String> {
+        self.secrets.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+
+    fn secret_variables(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn exists(&self, root: &Path, path: &str) -> bool {
         let found = root.join(path);
         if path.ends_with('/') { found.is_dir() } else { found.exists() }

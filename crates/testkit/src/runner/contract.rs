@@ -61,6 +61,7 @@ pub fn task(folder: &Path, attempt: u32) -> Task {
         runner: None,
         deadline: None,
         folder: folder.to_path_buf(),
+        without: Vec::new(),
     }
 }
 

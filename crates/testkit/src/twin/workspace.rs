@@ -59,6 +59,14 @@ impl Workspace for MemoryWorkspace {
         })
     }
 
+    fn secret_at_hand(&self, name: &str) -> Option<String> {
+        self.secrets.get(name).cloned()
+    }
+
+    fn secret_variables(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn exists(&self, root: &Path, path: &str) -> bool {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).contains(&root.join(path))
     }

@@ -182,7 +182,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
             arguments: command.arguments.clone(),
             folder: task.folder.clone(),
             variables,
-            without: crate::launch::NOT_INHERITED.map(str::to_owned).to_vec(),
+            without: crate::launch::not_inherited(task),
             longest: longest.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
             mark: task.mark.clone(),
         })

@@ -14,9 +14,7 @@ use crate::skills::KeptShelf;
 use abide_capabilities::{Now, Sandbox, Workspace, World, builtins, launcher};
 use abide_catalog::Place;
 use abide_core::capability::Conflicts;
-use abide_core::definition::{
-    AgentName, AgentProfile, AgentTools, Budget, Enforcement, SecretSource, StepType,
-};
+use abide_core::definition::{AgentName, AgentProfile, AgentTools, Budget, Enforcement, StepType};
 use abide_core::diagnostic::nearest;
 use abide_core::model::{ModelName, Patience};
 use abide_core::policy::{self, Active, ActiveStep, Client, Grants, Situation, ToolKind, kind, names_tool};
@@ -235,8 +233,9 @@ impl Here {
         &self,
         profile: &AgentProfile,
         wanted: &Wanted<'_>,
-        without: Vec<String>,
+        mut without: Vec<String>,
     ) -> Result<(String, Toolbox), String> {
+        without.extend(wanted.task().into_iter().flat_map(|task| task.without.iter().cloned()));
         let now: Now = Arc::new(|| SystemClock.now());
         let files =
             SqliteSessionFiles::open(&self.log.with_file_name("files.db"), Arc::new(|| SystemClock.now().0))
@@ -355,10 +354,7 @@ impl Here {
 /// Returns what commands of agents are not given: what abide asks models with, and what steps are given alone.
 pub(super) fn kept_from_commands(session: &Session<'_>) -> Vec<String> {
     let config = session.configuration().config;
-    let secrets = config.secrets.iter().filter_map(|(_, source)| match &source.value {
-        SecretSource::Env(variable) => Some(variable.clone()),
-        SecretSource::File(_) | SecretSource::Command(_) => None,
-    });
+    let secrets = config.secret_variables().map(str::to_owned);
     secrets.chain(models::key_variables(session)).collect()
 }
 

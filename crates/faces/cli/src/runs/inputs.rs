@@ -3,6 +3,7 @@
 
 use crate::session::Session;
 use crate::{Exit, Failure};
+use abide_core::definition::Input;
 use abide_core::run::Run;
 use abide_core::value::Value;
 
@@ -27,7 +28,7 @@ pub(crate) fn given(
         merge(&mut inputs, from_file(session, file)?);
     }
     for name in names {
-        let variable = format!("ABIDE_INPUT_{}", name.to_uppercase().replace('-', "_"));
+        let variable = Input::variable_of(name);
         if let Some(value) = session.surroundings.variable(&variable) {
             merge(&mut inputs, vec![((*name).to_owned(), Value::Text(value))]);
         }

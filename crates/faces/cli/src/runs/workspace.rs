@@ -43,20 +43,29 @@ impl LocalWorkspace {
         source: &SecretSource,
     ) -> Result<String, WorkspaceError> {
         match source {
-            SecretSource::Env(variable) => {
-                let found = self.variables.iter().find(|(known, _)| known == variable);
-                found.map(|(_, value)| value.clone()).ok_or_else(|| {
-                    wrong(format!("{what} comes from the environment variable {variable}, which is not set"))
-                })
-            }
-            SecretSource::File(file) => {
-                let path = self.place.resolve(file);
-                let text = std::fs::read_to_string(&path)
-                    .map_err(|error| wrong(format!("{what} comes from {}: {error}", path.display())))?;
-                Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
-            }
+            SecretSource::Env(variable) => self.secret_of_variable(what, variable),
+            SecretSource::File(file) => self.secret_of_file(what, file),
             SecretSource::Command(command) => self.secret_of_command(what, command).await,
         }
+    }
+
+    fn secret_of_variable(&self, what: &str, variable: &str) -> Result<String, WorkspaceError> {
+        let found = self.variables.iter().find(|(known, _)| known == variable);
+        found.map(|(_, value)| value.clone()).ok_or_else(|| {
+            wrong(format!("{what} comes from the environment variable {variable}, which is not set"))
+        })
+    }
+
+    fn secret_of_file(&self, what: &str, file: &str) -> Result<String, WorkspaceError> {
+        let path = self.place.resolve(file);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| wrong(format!("{what} comes from {}: {error}", path.display())))?;
+        Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+    }
+
+    fn source_of(&self, name: &str) -> Option<&SecretSource> {
+        let sources = &self.configuration.config.secrets;
+        sources.iter().find(|(known, _)| known.as_str() == name).map(|(_, source)| &source.value)
     }
 
     async fn secret_of_command(&self, what: &str, command: &str) -> Result<String, WorkspaceError> {
@@ -148,11 +157,22 @@ impl Workspace for LocalWorkspace {
     }
 
     async fn secret(&self, name: &str) -> Result<String, WorkspaceError> {
-        let source = self.configuration.config.secrets.iter().find(|(known, _)| known.as_str() == name);
-        match source {
+        match self.source_of(name) {
             None => Err(wrong(format!("the secret `{name}` has no source"))),
-            Some((_, source)) => self.secret_from(&format!("the secret `{name}`"), source).await,
+            Some(source) => self.secret_from(&format!("the secret `{name}`"), source).await,
         }
+    }
+
+    fn secret_at_hand(&self, name: &str) -> Option<String> {
+        match self.source_of(name)? {
+            SecretSource::Env(variable) => self.secret_of_variable(name, variable).ok(),
+            SecretSource::File(file) => self.secret_of_file(name, file).ok(),
+            SecretSource::Command(_) => None,
+        }
+    }
+
+    fn secret_variables(&self) -> Vec<String> {
+        self.configuration.config.secret_variables().map(str::to_owned).collect()
     }
 
     fn exists(&self, root: &Path, path: &str) -> bool {

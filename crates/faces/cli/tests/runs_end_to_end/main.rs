@@ -5,4 +5,5 @@ mod answering;
 mod driving;
 mod keeping;
 mod looking;
+mod secrets;
 mod support;

@@ -61,6 +61,14 @@ impl Workspace for TestWorkspace {
         self.0.secret(name).await
     }
 
+    fn secret_at_hand(&self, name: &str) -> Option<String> {
+        self.0.secret_at_hand(name)
+    }
+
+    fn secret_variables(&self) -> Vec<String> {
+        self.0.secret_variables()
+    }
+
     fn exists(&self, root: &Path, path: &str) -> bool {
         root.join(path).exists()
     }

@@ -78,6 +78,11 @@ impl Masker {
         Self { search: Search::new(patterns).map(Arc::new), held: Vec::new(), covered: 0 }
     }
 
+    /// Takes over what another one knows, for what comes from now on. It must know all that this one does.
+    pub fn learn(&mut self, other: &Self) {
+        self.search.clone_from(&other.search);
+    }
+
     /// Adds the next piece without its secrets, up to where one may have begun.
     pub fn push(&mut self, bytes: &[u8], masked: &mut Vec<u8>) {
         let Some(search) = &self.search else { return masked.extend_from_slice(bytes) };

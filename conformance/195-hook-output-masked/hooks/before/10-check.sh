@@ -1,0 +1,3 @@
+printf hun
+printf "ter2 is no good\n"
+exit 3
