@@ -2,7 +2,7 @@
 
 use super::scope::RunScope;
 use super::state::Run;
-use crate::definition::{Argument, Environment, Shell, StepKind};
+use crate::definition::{Argument, Environment, ScriptStep, Shell, StepKind};
 use crate::event::{Event, HookKey, StepKey, StepResult, Timestamp};
 use crate::source::Spanned;
 use crate::value::shell::Dialect;
@@ -115,15 +115,8 @@ impl Run {
             StepKind::Script(script) => {
                 let dialect_shell = script.shell.as_ref().map_or(Shell::Sh, |shell| shell.value);
                 let (rendered, mut variables) = render(&script.run, dialect_shell, &scope)?;
-                let mut named = Vec::new();
-                for (name, value) in &script.env {
-                    match &value.value {
-                        Environment::Template(template) => {
-                            variables.push((name.value.clone(), text(template)?));
-                        }
-                        Environment::Secret(secret) => named.push((name.value.clone(), secret.to_string())),
-                    }
-                }
+                let (own, named) = environment(script, &scope)?;
+                variables.extend(own);
                 let cwd = script.cwd.as_ref().map(|cwd| text(cwd)).transpose()?;
                 Work::Script(ScriptWork {
                     shell: dialect_shell,
@@ -157,7 +150,7 @@ impl Run {
         })
     }
 
-    /// Renders a command of the step's evidence; `result` is what the attempt that has just ended left.
+    /// Renders a command of the step's evidence, which has the environment of the step; `result` is what the attempt that has just ended left.
     pub fn check_command(
         &self,
         key: &StepKey,
@@ -167,8 +160,14 @@ impl Run {
     ) -> Result<ScriptWork, String> {
         let (step, instance) = self.find(key).ok_or_else(|| format!("there is no step `{key}`"))?;
         let scope = RunScope::new(self, Some((step, instance)), secrets).seeing(result, None);
-        let (script, variables) = render(command, Shell::Sh, &scope)?;
-        Ok(ScriptWork { shell: Shell::Sh, script, variables, secrets: Vec::new(), cwd: None })
+        let (script, mut variables) = render(command, Shell::Sh, &scope)?;
+        let mut secrets = Vec::new();
+        if let StepKind::Script(of) = &self.step(step).kind {
+            let (own, named) = environment(of, &scope)?;
+            variables.extend(own);
+            secrets = named;
+        }
+        Ok(ScriptWork { shell: Shell::Sh, script, variables, secrets, cwd: None })
     }
 }
 
@@ -190,6 +189,24 @@ fn arguments(
         Argument::Value(value) => Ok(value.clone()),
     };
     inputs.iter().map(|(name, argument)| Ok((name.value.clone(), value(argument)?))).collect()
+}
+
+/// Pairs of a variable and what it takes.
+type Pairs = Vec<(String, String)>;
+
+/// Returns the variables that a step sets, and those that take a named secret.
+fn environment(step: &ScriptStep, scope: &RunScope<'_>) -> Result<(Pairs, Pairs), String> {
+    let (mut own, mut named) = (Vec::new(), Vec::new());
+    for (name, value) in &step.env {
+        match &value.value {
+            Environment::Template(template) => {
+                let text = template.render(scope).map_err(|error| error.to_string())?;
+                own.push((name.value.clone(), text));
+            }
+            Environment::Secret(secret) => named.push((name.value.clone(), secret.to_string())),
+        }
+    }
+    Ok((own, named))
 }
 
 /// Renders a script for the shell of a step.

@@ -2,7 +2,7 @@
 
 use super::attempt::{Channels, masked};
 use super::capture::Channel;
-use super::evidence::proven;
+use super::evidence::{Ended, proven};
 use super::halt::Stop;
 use super::hook::cancelled;
 use super::vault::Vault;
@@ -91,7 +91,9 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         };
         let missing = match end {
             ProcessEnd::Exited(_) => {
-                self.all_missing(run, key, attempt, &channels, &mut result, &folder, &stop).await
+                let (folder, vault, stop) = (&*folder, &vault, &stop);
+                let ended = Ended { run, key, attempt, folder, named: &[], vault, stop };
+                self.all_missing(&ended, &channels, &mut result).await
             }
             _ => Vec::new(),
         };

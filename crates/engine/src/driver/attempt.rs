@@ -3,7 +3,7 @@
 use super::agent::Assignment;
 use super::beside::scripts_beside;
 use super::capture::{Channel, Wanted};
-use super::evidence::{proven, validation};
+use super::evidence::{Ended, proven, validation};
 use super::halt::Stop;
 use super::hook::{cancelled, variable};
 use super::vault::Vault;
@@ -118,7 +118,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             self.workspace.exists(Path::new(&run.created.root), word) || self.workspace.exists(&folder, word)
         };
         work.script = scripts_beside(run, &work.script, in_project);
-        let spec = script_spec(run, &work, named, &vault, folder.clone(), longest, mark);
+        let spec = script_spec(run, &work, named.clone(), &vault, folder.clone(), longest, mark);
         let channels = Channels::new(&vault, wanted);
         let sink = self.sink(run, key, attempt, &channels);
         let ended = self.process.run(spec, cancelled(stop.clone()), sink).await;
@@ -140,7 +140,9 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         let mut result = StepResult { output, stderr, exit_code, ..StepResult::default() };
         let mut missing = Vec::new();
         if let ProcessEnd::Exited(_) = end {
-            missing = self.all_missing(run, key, attempt, &channels, &mut result, &folder, &stop).await;
+            let (folder, named, vault, stop) = (&*folder, &*named, &vault, &stop);
+            let ended = Ended { run, key, attempt, folder, named, vault, stop };
+            missing = self.all_missing(&ended, &channels, &mut result).await;
         }
         let end = proven(run, key, end, &missing, &stop);
         let missing = missing.iter().map(|text| vault.masked(text)).collect();
@@ -148,23 +150,18 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
     }
 
     /// Returns the evidence that is missing: in what was written, and around it.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one attempt")]
     pub(super) async fn all_missing(
         &self,
-        run: &Run,
-        key: &StepKey,
-        attempt: u32,
+        ended: &Ended<'_>,
         channels: &Channels,
         result: &mut StepResult,
-        folder: &Path,
-        stop: &Stop,
     ) -> Vec<String> {
         let mut missing = Vec::new();
         for (stream, name) in [(Stream::Stdout, "standard output"), (Stream::Stderr, "standard error")] {
             let unseen = channels.with(stream, Channel::missing);
             missing.extend(unseen.iter().map(|what| format!("{name} {what}")));
         }
-        missing.extend(self.missing(run, key, attempt, result, folder, stop).await);
+        missing.extend(self.missing(ended, result).await);
         missing
     }
 
