@@ -9,6 +9,7 @@
 //! - [`triggers`]: what in a message suggests an ability, and when a session was last told so.
 //! - [`verdicts`]: what the gate answered, noted for the log.
 //! - [`heard`]: when a client last asked.
+//! - [`agents`]: which process it is, so that what it starts is not taken for a human's.
 //! - [`tickets`]: how the hook that sees an agent start an ability, and knows the session, meets the server that starts it and
 //!   does not.
 //!
@@ -17,6 +18,7 @@
 #![warn(missing_docs)]
 #![expect(clippy::disallowed_methods, reason = "this is where the gate's files are read and written")]
 
+pub mod agents;
 mod family;
 mod files;
 pub mod heard;

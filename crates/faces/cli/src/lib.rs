@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod gate;
 mod house;
+mod human;
 mod models;
 pub mod reference;
 mod remote;
@@ -73,6 +74,7 @@ fn run(
     out: &mut dyn Write,
     talk: &mut dyn Write,
 ) -> Result<Exit, Failure> {
+    human::must_decide(surroundings, &arguments.command)?;
     let mut session = Session::open(surroundings, &arguments.shared, out, talk)?;
     if let Some(exit) = remote::run(&mut session, arguments)? {
         return Ok(exit);

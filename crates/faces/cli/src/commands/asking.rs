@@ -4,6 +4,7 @@
 //! asked is thrown away, and a question that somebody else answers is taken off.
 
 use crate::Failure;
+use crate::human::agent_above;
 use crate::runs::{self, LocalDriver, SystemClock};
 use crate::session::Session;
 use crate::ui::visible::visible;
@@ -11,6 +12,7 @@ use abide_core::event::{Event, Question, RunId, StepKey};
 use abide_core::run::{Command, Refusal};
 use abide_engine::port::Clock as _;
 use abide_engine::service::{self, Open, ServiceError};
+use abide_gate::agents::AgentAbove;
 use std::collections::VecDeque;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -100,9 +102,21 @@ impl Questions {
         while self.current.is_none() {
             let Some(asked) = self.waiting.pop_front() else { return Ok(false) };
             let answers = asked.answers();
-            if self.asking == Asking::Human && (!session.surroundings.terminal_in || self.closed) {
-                session.say(&asked.how_elsewhere())?;
-                continue;
+            if self.asking == Asking::Human {
+                if session.surroundings.terminal_in
+                    && !self.closed
+                    && let Some(AgentAbove { who, sign }) = agent_above(session.surroundings)
+                {
+                    // A program can hold a terminal and type into it.
+                    session.say(&format!(
+                        "  nobody is asked here, because this process was started by {who} ({sign})\n"
+                    ))?;
+                    self.closed = true;
+                }
+                if !session.surroundings.terminal_in || self.closed {
+                    session.say(&asked.how_elsewhere())?;
+                    continue;
+                }
             }
             if self.asking == Asking::FirstOption {
                 session.say(&format!("  nobody is asked here: the answer is `{}`\n", answers[0]))?;

@@ -4,6 +4,7 @@
 use super::audit;
 use super::drive::{Asking, drive};
 use crate::args::{DemoArguments, GivenArguments};
+use crate::human::is_here;
 use crate::runs::{self, Progress};
 use crate::session::Session;
 use crate::{Exit, Failure};
@@ -38,7 +39,7 @@ fn play(session: &mut Session<'_>, arguments: &DemoArguments) -> Result<Exit, Fa
              another ability that writes the notes, and the release itself.\n\n",
         )?;
     }
-    let human = session.surroundings.terminal_in && !arguments.yes;
+    let human = is_here(session.surroundings) && !arguments.yes;
     if !human && !session.json {
         session.say("nobody can be asked here, so the approval is answered with a yes\n\n")?;
     }

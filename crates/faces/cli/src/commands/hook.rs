@@ -105,6 +105,8 @@ fn answered_to(surroundings: &Surroundings, client: Client, event: Option<&str>,
         Ok(seat) => seat,
         Err(why) => return of_a_lost_seat(&asked.moment, &why),
     };
+    // One that cannot be noted is known by the variables of its processes alone.
+    let _ = gate.note_client(client);
     let session = SessionId::new(client, asked.session.clone());
     let (bound, rules) = seat.map_or((None, None), |seat| (Some(seat.bound), seat.rules));
     let files = Remembered::new(&Disk);

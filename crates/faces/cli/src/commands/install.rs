@@ -1,6 +1,7 @@
 //! `abide install` and `abide uninstall`: abide in the agent that a user already has, and out of it again.
 
 use crate::args::{ClientArguments, ClientName, InstallArguments};
+use crate::human::is_here;
 use crate::session::Session;
 use crate::ui::changes::changes;
 use crate::ui::{Ink, json::from_path};
@@ -145,7 +146,7 @@ fn ask(session: &mut Session<'_>, plan: &Plan<'_>) -> Result<(), Failure> {
         Failure::new(Exit::Refused, format!("{message}; nothing was written"))
             .help("`--yes` approves them, `--dry-run` shows what would be written")
     };
-    if !session.surroundings.terminal_in {
+    if !is_here(session.surroundings) {
         return Err(refused("Codex runs hooks only when a person has approved them"));
     }
     // What was typed before the question does not answer it; where nothing can be thrown away, nothing was typed.

@@ -4,6 +4,7 @@
     reason = "these tests start the binary, and write the files that it reads"
 )]
 
+mod deciding;
 mod stage;
 mod suggestions;
 mod verdicts;

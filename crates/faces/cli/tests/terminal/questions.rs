@@ -24,6 +24,23 @@ fn an_approval_is_asked_and_answered_by_typing() {
 }
 
 #[test]
+fn what_an_agent_started_is_not_asked_on_a_terminal() {
+    for mark in ["CLAUDECODE", "OPENCODE", "CODEX_THREAD_ID", "ABIDE_MARK", "ABIDE_SEAT"] {
+        let project = Project::new(&[("ask", ASK)]);
+        let mut terminal = project.terminal_with(80, &[(mark, "1")], &["run", "ask"]);
+        terminal.sees("nobody is asked here, because this process was started by");
+        terminal.sees("abide approve");
+        terminal.types("yes\rapproved\r");
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(project.read("gone.txt"), "", "{mark}: {}", terminal.screen());
+        // A human decides elsewhere.
+        assert!(project.elsewhere(&["approve"]).status.success());
+        let (code, screen, _) = terminal.ends();
+        assert_eq!((code, project.read("gone.txt").as_str()), (0, "gone\n"), "{screen}");
+    }
+}
+
+#[test]
 fn a_no_is_typed_too() {
     let project = Project::new(&[("ask", ASK)]);
     let mut terminal = project.terminal(&["run", "ask"]);

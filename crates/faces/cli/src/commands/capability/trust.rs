@@ -1,6 +1,7 @@
 //! `abide capability trust` and `untrust`: what a project brings along runs only after a human has looked at it.
 
 use crate::capabilities::server_trust;
+use crate::human::is_here;
 use crate::session::Session;
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
@@ -27,7 +28,7 @@ pub(super) fn trust(session: &mut Session<'_>, id: &str, yes: bool) -> Result<Ex
     }
     if !yes {
         session.say(&format!("{} would run, as you:\n{}", thing.shown, thing.runs))?;
-        if !session.surroundings.terminal_in {
+        if !is_here(session.surroundings) {
             return Err(Failure::new(Exit::Usage, "nobody can be asked here").help(
                 "look at what it would run, then add `--yes`; in an agent's session this is yours to type",
             ));

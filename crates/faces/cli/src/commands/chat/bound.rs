@@ -5,8 +5,10 @@ use super::terminal::chosen;
 use crate::Failure;
 use crate::builtin::SessionGate;
 use crate::desk::{LocalDesk, OwnRun, asked_of_a_human};
+use crate::human::agent_above;
 use crate::session::Session;
 use crate::ui::visible::visible;
+use abide_gate::agents::AgentAbove;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -64,6 +66,14 @@ impl Bound {
             return Ok(None);
         };
         let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        if matches!(word, "/answer" | "/cancel")
+            && let Some(AgentAbove { who, sign }) = agent_above(session.surroundings)
+        {
+            let why =
+                format!("only a human decides about a run, and this process was started by {who} ({sign})\n");
+            session.say(&why)?;
+            return Ok(None);
+        }
         match word {
             "/answer" => return self.answer(session, &run, rest).await,
             "/cancel" => {

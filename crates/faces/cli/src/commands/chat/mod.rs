@@ -18,6 +18,7 @@ use crate::builtin::{
     Abilities, Here, Human, Manner, NoHuman, Purpose, SessionGate, Wanted, forget_old_sessions, sessions_file,
 };
 use crate::desk::LocalDesk;
+use crate::human::is_here;
 use crate::runs::{self, SystemClock};
 use crate::session::Session;
 use crate::skills::Brief;
@@ -80,7 +81,7 @@ async fn talk(
         (Some(log), None) => log.conversation().created.agent.clone(),
         (None, None) => "default".to_owned(),
     };
-    let human = session.surroundings.terminal_in;
+    let human = is_here(session.surroundings);
     let (asking, asked) = unbounded_channel();
     let (confirm, sitter): (Arc<dyn Confirm>, Arc<dyn Human>) = if human {
         let terminal = Arc::new(AtTerminal::new(asking, runs::user(session)));

@@ -7,6 +7,7 @@ use crate::commands::chat::sessions::new_session;
 use crate::commands::chat::shown::Shown;
 use crate::commands::chat::terminal::{Asked, AtTerminal, Lines};
 use crate::commands::chat::{exit, taken_back};
+use crate::human::is_here;
 use crate::runs;
 use crate::session::Session;
 use crate::skills::{Reader, Shelf};
@@ -48,7 +49,7 @@ async fn execute(
     model: Option<ModelName>,
 ) -> Result<Exit, Failure> {
     let (asking, mut asked) = unbounded_channel();
-    let confirm: Arc<dyn Confirm> = if session.surroundings.terminal_in {
+    let confirm: Arc<dyn Confirm> = if is_here(session.surroundings) {
         Arc::new(AtTerminal::new(asking, runs::user(session)))
     } else {
         Arc::new(NobodyToAsk)
