@@ -107,7 +107,10 @@ fn fault(value: &Value) -> Result<Fault, String> {
         "silent" => Fault::Silent,
         "status" => {
             let status = u16::try_from(number("a status such as 500")?).ok().filter(|status| *status >= 400);
-            Fault::Status(status.ok_or("`status` wants a status such as 500")?, "scripted".to_owned())
+            Fault::Status(
+                status.ok_or("`status` wants a status such as 500")?,
+                "the script says so".to_owned(),
+            )
         }
         "fails_midway" => Fault::FailsMidway,
         other => return Err(unknown(other, &WORDS)),

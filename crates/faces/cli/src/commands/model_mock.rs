@@ -9,8 +9,13 @@ use crate::runs::block_on;
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_model_mock::{ModelServer, file};
+use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// How long the command has to end when it is told to.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// A key that is none: clients want one.
 const KEY: &str = "scripted";
@@ -74,9 +79,39 @@ fn run(session: &Session<'_>, server: &ModelServer, program: &str, words: &[Stri
     if session.surroundings.variable("ABIDE_MODEL").is_none() {
         command.env("ABIDE_MODEL", "anthropic/scripted");
     }
-    let status = command
-        .status()
-        .map_err(|error| Failure::new(Exit::NotFound, format!("cannot run `{program}`: {error}")))?;
+    let failed = |error| Failure::new(Exit::System, format!("cannot listen for signals: {error}"));
+    let status = block_on(async {
+        let mut ended = signal(SignalKind::terminate()).map_err(failed)?;
+        let mut hung_up = signal(SignalKind::hangup()).map_err(failed)?;
+        // A terminal tells the command of Ctrl-C by itself; how it ends is what counts.
+        let mut interrupted = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut child = tokio::process::Command::from(command)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| Failure::new(Exit::NotFound, format!("cannot run `{program}`: {error}")))?;
+        let told = tokio::select! {
+            status = child.wait() => return status.map_err(lost),
+            _ = ended.recv() => Signal::TERM,
+            _ = hung_up.recv() => Signal::HUP,
+            _ = interrupted.recv() => Signal::INT,
+        };
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        if let Some(id) = id.filter(|_| told != Signal::INT) {
+            // It may have ended by itself a moment ago.
+            let _ = kill_process(id, told);
+        }
+        match tokio::time::timeout(GRACE, child.wait()).await {
+            Ok(status) => status.map_err(lost),
+            Err(_) => {
+                child.kill().await.map_err(lost)?;
+                child.wait().await.map_err(lost)
+            }
+        }
+    })??;
     // One that a signal ended has no code of its own.
     Ok(status.code().unwrap_or(i32::from(Exit::System.code())))
+}
+
+fn lost(error: std::io::Error) -> Failure {
+    Failure::new(Exit::System, format!("the command was lost: {error}"))
 }

@@ -148,8 +148,43 @@ fn a_scripted_model_stands_behind_a_command_and_says_what_was_not_played() {
     assert!(left.err.contains("1 turns of the script were not asked for"), "{left:?}");
     let failed = project.abide(&["model", "mock", "script.yaml", "--", "sh", "-c", "exit 9"]);
     assert_eq!(failed.code, Some(9), "the command's own code comes first: {failed:?}");
+    project.write("script.yaml", "- fault: { status: 400 }\n");
+    let refused = project.abide(&["model", "mock", "script.yaml", "--", abide, "model", "test"]);
+    let said = format!("{}{}", refused.out, refused.err);
+    assert!(said.contains("the question was refused: the script says so"), "{refused:?}");
     project.write("script.yaml", "- txt: x\n");
     let wrong = project.abide(&["model", "mock", "script.yaml"]);
     assert_eq!(wrong.code, Some(1), "{wrong:?}");
     assert!(wrong.err.contains("turn 1: `txt` is not known here; did you mean `text`?"), "{wrong:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_scripted_model_that_is_ended_ends_the_command_before_it() {
+    let project = Project::new();
+    project.write("script.yaml", "- text: never\n");
+    let mark = format!("5{}", std::process::id());
+    for signal in ["-TERM", "-HUP"] {
+        let mut command = project.command(&["model", "mock", "script.yaml", "--", "sleep", &mark]);
+        let mut child =
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let sleeping = || {
+            let found =
+                std::process::Command::new("pgrep").args(["-xf", &format!("sleep {mark}")]).output().unwrap();
+            !found.stdout.is_empty()
+        };
+        let until = |what: &str, is_so: &dyn Fn() -> bool| {
+            let begun = std::time::Instant::now();
+            while !is_so() {
+                assert!(begun.elapsed() < std::time::Duration::from_secs(30), "{what} did not happen");
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        };
+        until("the command", &sleeping);
+        let kill =
+            std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        until("the end of the command", &|| !sleeping());
+        assert!(!child.wait().unwrap().success());
+    }
 }
