@@ -25,7 +25,9 @@ async fn server() -> u16 {
             let asked = String::from_utf8_lossy(&buffer[..read]).into_owned();
             let (status, kind, body) = if asked.starts_with("GET /page") {
                 ("200 OK", "text/html", PAGE)
-            } else if asked.starts_with("GET /search?q=release+date%3F%26") {
+            } else if asked.starts_with("GET /search?q=release+date%3F%26")
+                || asked.starts_with("GET /search?q=rust+2024+edition+release+date")
+            {
                 ("200 OK", "application/json", RESULTS)
             } else {
                 ("404 Not Found", "text/plain", "nothing")
@@ -144,4 +146,39 @@ async fn a_page_that_is_inside_missing_or_no_text_is_no_source() {
     }
     let none = call(&tools, "s", "research_search", json!({ "query": "?!" })).await.unwrap_err();
     assert!(none.to_string().contains("no word"), "{none}");
+}
+
+#[tokio::test]
+async fn every_example_is_answered_one_after_the_other() {
+    let port = server().await;
+    let kept = files();
+    let tools = equipped(port, Arc::clone(&kept));
+    let interview = json!({ "path": "/docs/interview.md", "content": "It was in May.", "encoding": "text" });
+    call(&tools, "s", "write_file", interview).await.unwrap();
+    let mut told = Vec::new();
+    for tool in tools.toolbox.iter().filter(|tool| tool.spec().name.as_str().starts_with("research_")) {
+        for example in &tool.spec().examples {
+            // The page and the search engine are here; all else is as the example has it.
+            let text = example
+                .to_string()
+                .replace("https://example.com/report", &format!("http://127.0.0.1:{port}/page"));
+            let arguments = serde_json::from_str(&text).unwrap();
+            let answer = call(&tools, "s", tool.spec().name.as_str(), arguments).await;
+            let answer = answer.unwrap_or_else(|error| panic!("{} {example}: {error}", tool.spec().name));
+            told.push((tool.spec().name.to_string(), answer));
+        }
+    }
+    let of = |name: &str| {
+        told.iter().filter(|(known, _)| known == name).map(|(_, answer)| answer).collect::<Vec<_>>()
+    };
+    let sources: Vec<&Value> = of("research_add_source").iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(sources, ["S1", "S2"]);
+    assert_eq!(of("research_add_note")[0]["id"], "N1");
+    assert_eq!(
+        (&of("research_read")[0]["notes"], &of("research_read")[0]["sources"]),
+        (&json!(1), &json!(2))
+    );
+    assert!(of("research_search")[0].to_string().contains("May"), "{told:?}");
+    assert_eq!(of("research_web_search")[0]["results"][0]["title"], "The report");
+    assert_eq!(told.len(), 6, "every tool shows how it is called");
 }

@@ -4,6 +4,8 @@ use abide_capabilities::{Lookup, Web, WebFetch};
 use abide_core::capability::Conflicts;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
 use abide_engine::port::{SessionId, Stopper, ToolContext, ToolError};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -290,17 +292,73 @@ fn bomb() -> Vec<u8> {
     [&header[..], &mebibyte.repeat(1024)].concat()
 }
 
+/// A gigabyte of one character as brotli.
+const BROTLI_BOMB: &str = "\
+    z///fwAkwuKxQHLv//n//w+ABEAcFoDu/T////8BkACIwwLQvf/n//8/ABIAcVgAuvf//P//B0ACIA4LQPf+n////wBIAMRhAeje\
+    //P//x8ACYA4LADd+3/+//8DIAEQhwWge//P//9/ACQA4rAAdO//+f//D4AEQBwWgO79P////wGQAIjDAtC9/+f//z8AEgBxWAC6\
+    9//8//8HQAIgDgtA9/6f////AEgAxGEB6N7/8///HwAJgDgsAN37f/7//wMgARCHBaB7/8///38AJADisAB07//5//8PgARAHBaA\
+    7v0/////AZAAiMMC0L3/5///PwASAHFYALr3//z//wdAAiAOC0D3/p////8ASADEYQHo3v/z//8fAAmAOCwA3ft//v//AyABEIcF\
+    oHv/z///fwAkAOKwAHTv//n//w+ABEAcFoDu/T////8BkACIwwLQvf/n//8/ABIAcVgAuvf//P//B0ACIA4LQPf+n////wBIAMRh\
+    Aeje//P//x8ACYA4LADd+3/+//8DIAEQhwWge//P//9/ACQA4rAAdO//+f//D4AEQBwWgO79P////wGQAIjDAtC9/+f//z8AEgBx\
+    WAC69//8//8HQAIgDgtA9/6f////AEgAxGEB6N7/8///HwAJgDgsAN37f/7//wMgARCHBaB7/8///38AJADisAB07//5//8PgARA\
+    HBaA7v0/////AZAAiMMC0L3/5///PwASAHFYALr3//z//wdAAiAOC0D3/p////8ASADEYQHo3v/z//8fAAmAOCwA3ft//v//AyAB\
+    EIcFoHv/z///fwAkAOKwAHTv//n//w+ABEAcFoDu/T////8BkACIwwLQvf/n//8/ABIAcVgAuvf//P//B0ACIA4LQPf+n////wBI\
+    AMRhAeje//P//x8ACYA4LADd+3/+//8DIAEQhwWge//P//9/ACQA4rAAdO//+f//D4AEQBwWgO79P////wGQAIjDAtC9/+f//z8A\
+    EgBxWAC69//8//8HQAIgDgtA9/6f////AEgAxGEB6N7/8///HwAJgDgsAN37//z//wcgARCHBaB7/w8=";
+
 #[tokio::test]
 async fn a_body_that_unpacks_to_a_gigabyte_is_unpacked_no_further_than_it_is_kept() {
-    let packed = bomb();
-    assert!(packed.len() < 2 << 20, "{}", packed.len());
-    let server =
-        Server::start(move |_, _| reply("content-type: text/plain\r\ncontent-encoding: gzip\r\n", &packed))
-            .await;
-    let started = Instant::now();
-    let answer = fetch(&server, json!({}), json!({ "url": "/" })).await.unwrap();
-    assert_eq!((&answer["truncated"], &answer["size"]), (&json!(true), &json!(2 << 20)));
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    let brotli = BASE64_STANDARD.decode(BROTLI_BOMB).unwrap();
+    for (name, packed) in [("gzip", bomb()), ("br", brotli)] {
+        assert!(packed.len() < 2 << 20, "{name}: {}", packed.len());
+        let head = format!("content-type: text/plain\r\ncontent-encoding: {name}\r\n");
+        let server = Server::start(move |_, _| reply(&head, &packed)).await;
+        let started = Instant::now();
+        let answer = fetch(&server, json!({}), json!({ "url": "/" })).await.unwrap();
+        assert_eq!((&answer["truncated"], &answer["size"]), (&json!(true), &json!(2 << 20)), "{name}");
+        let content = answer["content"].as_str().unwrap();
+        assert!(content.starts_with("aaaa") || content.starts_with("0000"), "{name}: it was unpacked");
+        assert!(started.elapsed() < Duration::from_secs(10), "{name}: {:?}", started.elapsed());
+        // Nothing else is asked for, and what comes all the same is not unpacked.
+        let request = server.requests.lock().unwrap()[0].to_ascii_lowercase();
+        let offered = request.lines().find_map(|line| line.strip_prefix("accept-encoding: ")).unwrap();
+        let mut offered: Vec<&str> = offered.split(", ").collect();
+        offered.sort_unstable();
+        assert_eq!(offered, ["br", "gzip"]);
+    }
+    for name in ["deflate", "zstd", "compress"] {
+        let head = format!("content-type: text/plain\r\ncontent-encoding: {name}\r\n");
+        let server = Server::start(move |_, _| reply(&head, b"as it is")).await;
+        let answer = fetch(&server, json!({}), json!({ "url": "/" })).await.unwrap();
+        assert_eq!(answer["content"], "as it is", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn every_example_is_answered_by_a_server_of_that_name() {
+    let server = Server::start(|line, _| match line {
+        line if line.contains("/data.json") => reply("content-type: application/json\r\n", b"{\"a\":1}"),
+        line if line.contains("/report.pdf") => {
+            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/pdf\r\ncontent-length: 9\r\n\r\n";
+            vec![Piece::Bytes(head.as_bytes().to_vec())]
+        }
+        _ => reply("content-type: text/html\r\n", PAGE),
+    })
+    .await;
+    let (lookup, _) = names(&[("example.com", &["127.0.0.1"])]);
+    let host = format!("example.com:{}", server.port);
+    let web = equipment(WebFetch::with_lookup(lookup), json!({ "allow_hosts": [host] }));
+    let examples = web.toolbox.find("web_fetch").unwrap().spec().examples.clone();
+    let mut contents = Vec::new();
+    for mut example in examples {
+        // All but the certificate of the real one is as it would be.
+        let url = example["url"].as_str().unwrap().replace("https://example.com", &format!("http://{host}"));
+        example["url"] = json!(url);
+        let answer = call(&web, example.clone()).await.unwrap();
+        assert_eq!((&answer["status_code"], &answer["url"]), (&json!(200), &json!(url)), "{example}");
+        contents.push(answer["content"].as_str().unwrap_or_default().to_owned());
+    }
+    assert_eq!(contents, ["# Hello\n\nA **page**.", "{\"a\":1}", ""]);
 }
 
 #[tokio::test]
