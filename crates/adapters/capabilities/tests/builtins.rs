@@ -194,3 +194,39 @@ async fn arguments_that_do_not_fit_are_refused_and_never_guessed() {
         assert_eq!(answer.map_err(|error| error.code()), Err("invalid_arguments"), "{tool} {arguments}");
     }
 }
+
+#[test]
+fn every_row_of_the_specification_names_files_and_a_test_that_are_there() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let page = include_str!("../../../../docs/capabilities-specification.md");
+    // Texts between backticks that are paths, and for each row the test behind the last of them.
+    let quoted =
+        |cell: &str| -> Vec<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promised"));
+    let mut shown = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let [promised, places, test] = cells[..] else { panic!("{row}") };
+        assert!(!promised.trim().is_empty(), "{row}");
+        let places = quoted(places);
+        assert!(!places.is_empty(), "{row}");
+        for place in places {
+            assert!(root.join(&place).exists(), "{place}: {row}");
+        }
+        let [file, name] = &quoted(test)[..] else { panic!("{row}") };
+        let source = read(&root.join(file));
+        let (before, _) =
+            source.split_once(&format!("fn {name}(")).unwrap_or_else(|| panic!("no {name}: {row}"));
+        // A test; or a check of the testkit, of which a contract makes a test for each store.
+        let above: String = before.chars().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect();
+        let is_test = above.contains("#[test]") || above.contains("#[tokio::test]");
+        assert!(is_test || file.starts_with("crates/testkit/src"), "{name} is no test: {row}");
+        shown += 1;
+    }
+    assert!(shown > 50, "{shown} rows");
+}
+
+#[expect(clippy::disallowed_methods, reason = "the repository is looked at")]
+fn read(path: &std::path::Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
