@@ -127,6 +127,23 @@ pub(crate) fn budget(reader: &mut Reader<'_>, node: &Node<'_>) -> Budget {
     budget
 }
 
+/// Reads what the agents of a step or of a run may use at most.
+pub(crate) fn allowance(reader: &mut Reader<'_>, node: &Node<'_>) -> Budget {
+    let Some(mut fields) = reader.fields(node, &shape::ALLOWANCE, |_| None) else { return Budget::default() };
+    let turns = fields.take(reader, "turns");
+    let turns = turns.and_then(|node| reader.count(node, 1, Budget::MOST_TURNS));
+    let tokens = fields.take(reader, "tokens");
+    let tokens = tokens.and_then(|node| reader.integer(node, 1, Budget::MOST_TOKENS));
+    let cost = fields.take(reader, "cost").and_then(|node| reader.amount(node, Budget::MOST_COST));
+    fields.finish();
+    Budget {
+        turns: turns.map(|turns| turns.value),
+        tokens: tokens.and_then(|tokens| u64::try_from(tokens.value).ok()),
+        cost: cost.and_then(|cost| Cost::dollars(cost.value)),
+        ..Budget::default()
+    }
+}
+
 /// How many tools one line may name.
 const MOST_TOOLS: usize = 10_000;
 

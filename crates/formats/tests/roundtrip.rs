@@ -202,6 +202,15 @@ fn summarize() -> BoxedStrategy<Value> {
     prop_oneof![boolean(), nasty_text()].boxed()
 }
 
+fn budget() -> BoxedStrategy<Value> {
+    let cost = prop::sample::select(vec![0.25, 1.5, 0.000_000_001, 999_999.75]);
+    record(vec![
+        maybe("turns", int(1..100_001)),
+        maybe("tokens", int(1..1_000_000_000_001)),
+        maybe("cost", cost.prop_map(Value::Float).boxed()),
+    ])
+}
+
 /// A step of any type; every one of its keys may be there.
 fn step() -> BoxedStrategy<Vec<(String, Value)>> {
     let common = || {
@@ -259,12 +268,14 @@ fn step() -> BoxedStrategy<Vec<(String, Value)>> {
         maybe("runner", runner()),
         maybe("output_schema", schema()),
         maybe("summarize", summarize()),
+        maybe("budget", budget()),
     ];
     let skill = vec![
         always("skill", words(&["pdf", "team:skill"])),
         maybe("inputs", arguments()),
         maybe("runner", runner()),
         maybe("summarize", summarize()),
+        maybe("budget", budget()),
     ];
     let option = |value: &'static str| {
         record(vec![
@@ -354,6 +365,7 @@ fn ability() -> BoxedStrategy<Value> {
         maybe("enforcement", words(&["strict", "normal", "loose"])),
         maybe("on_failure", words(&["stop", "continue", "retry", "ask"])),
         maybe("plan_approval", boolean()),
+        maybe("budget", budget()),
     ]);
     record(vec![
         maybe("name", words(&["a", "deploy/production", "2024"])),

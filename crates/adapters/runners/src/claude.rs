@@ -23,6 +23,9 @@ pub(crate) fn command_line(order: &Order<'_>) -> CommandLine {
     if let Some(schema) = order.schema {
         option("--json-schema", schema.to_string());
     }
+    if let Some(turns) = order.turns {
+        option("--max-turns", turns.to_string());
+    }
     if let Some(session) = order.session {
         option("--resume", session.to_owned());
     }
@@ -51,6 +54,9 @@ pub(crate) fn hear(event: &Json, heard: &mut Heard) {
     let is_main = event["parent_tool_use_id"].is_null();
     match event["type"].as_str() {
         Some("assistant") => {
+            if let Some(id) = event["message"]["id"].as_str() {
+                heard.answers(id, usage(&event["message"]["usage"]));
+            }
             for block in event["message"]["content"].as_array().into_iter().flatten() {
                 match (block["type"].as_str(), block["text"].as_str(), block["name"].as_str()) {
                     (Some("text"), Some(text), _) if is_main => heard.says(text),
@@ -82,15 +88,8 @@ fn result(event: &Json, heard: &mut Heard) {
     if !event["structured_output"].is_null() {
         heard.structured = json::parse(&event["structured_output"].to_string()).ok();
     }
-    let tokens = |name: &str| event["usage"][name].as_u64().unwrap_or(0);
     if event["usage"].is_object() {
-        let (read, written) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
-        heard.uses(Usage {
-            input_tokens: tokens("input_tokens").saturating_add(read).saturating_add(written),
-            output_tokens: tokens("output_tokens"),
-            cache_read_tokens: read,
-            cache_write_tokens: written,
-        });
+        heard.uses(usage(&event["usage"]));
     }
     heard.done = true;
     if event["is_error"] == true {
@@ -99,6 +98,17 @@ fn result(event: &Json, heard: &mut Heard) {
         let text = event["result"].as_str().filter(|text| !text.trim().is_empty());
         let subtype = event["subtype"].as_str().unwrap_or("it ended with an error");
         heard.fails(text.unwrap_or(if errors.is_empty() { subtype } else { errors[0] }));
+    }
+}
+
+fn usage(said: &Json) -> Usage {
+    let tokens = |name: &str| said[name].as_u64().unwrap_or(0);
+    let (read, written) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));
+    Usage {
+        input_tokens: tokens("input_tokens").saturating_add(read).saturating_add(written),
+        output_tokens: tokens("output_tokens"),
+        cache_read_tokens: read,
+        cache_write_tokens: written,
     }
 }
 
@@ -134,6 +144,18 @@ mod tests {
     }
 
     #[test]
+    fn what_answers_use_is_known_before_the_whole_is_told() {
+        let mut heard = Heard::default();
+        let answer = |id: &str, input: u64, output: u64| json!({"type":"assistant","message":{"id":id,"content":[],"usage":{"input_tokens":input,"output_tokens":output}}});
+        for event in [answer("m1", 10, 1), answer("m1", 10, 4), answer("m2", 20, 2)] {
+            hear(&event, &mut heard);
+        }
+        assert_eq!((heard.used_so_far().tokens(), heard.turns, heard.usage), (36, 2, None));
+        hear(&json!({"type":"result","usage":{"input_tokens":30,"output_tokens":9}}), &mut heard);
+        assert_eq!((heard.used_so_far().tokens(), heard.turns), (39, 2), "the whole stands for its parts");
+    }
+
+    #[test]
     fn an_error_is_told_in_its_words() {
         let mut heard = Heard::default();
         hear(
@@ -157,12 +179,14 @@ mod tests {
                 session: Some("s"),
                 schema: None,
                 tools: None,
+                turns: Some(7),
                 has_sandbox: false,
             };
             let line = command_line(&order).before;
             let found = line.iter().position(|word| word == "--model").map(|at| line[at + 1].as_str());
             assert_eq!(found, expected, "{name}");
             assert!(line.windows(2).any(|words| words == ["--resume", "s"]));
+            assert!(line.windows(2).any(|words| words == ["--max-turns", "7"]));
         }
     }
 }

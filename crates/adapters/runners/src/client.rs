@@ -25,6 +25,8 @@ pub(crate) struct Order<'a> {
     pub(crate) schema: Option<&'a Value>,
     /// The tools that the step grants, if it says.
     pub(crate) tools: Option<&'a [String]>,
+    /// How often its model may answer, where the client can be told.
+    pub(crate) turns: Option<u32>,
     /// Whether the user has said what the client's own sandbox is.
     pub(crate) has_sandbox: bool,
 }

@@ -162,7 +162,14 @@ mod tests {
     fn the_sandbox_follows_what_the_step_grants_unless_the_user_has_one() {
         let profile = Profile::default();
         let of = |tools: Option<&[String]>, has_sandbox| {
-            sandbox(&Order { profile: &profile, session: None, schema: None, tools, has_sandbox })
+            sandbox(&Order {
+                profile: &profile,
+                session: None,
+                schema: None,
+                tools,
+                turns: None,
+                has_sandbox,
+            })
         };
         let words = |tools: &[&str]| tools.iter().map(|tool| (*tool).to_owned()).collect::<Vec<_>>();
         assert_eq!(of(None, false), None);

@@ -16,6 +16,11 @@ pub(crate) struct Heard {
     /// The answer as data.
     pub(crate) structured: Option<Value>,
     pub(crate) usage: Option<Usage>,
+    /// What its answers have used that is not in `usage` yet, by the last of them.
+    pub(crate) running: Usage,
+    pub(crate) answer: Option<(String, Usage)>,
+    /// How often its model answered.
+    pub(crate) turns: u32,
     /// What went wrong, in the client's words.
     pub(crate) failure: Option<String>,
     /// Whether it said that it is done.
@@ -59,6 +64,25 @@ impl Heard {
     /// Adds to what was used.
     pub(crate) fn uses(&mut self, usage: Usage) {
         self.usage = Some(self.usage.unwrap_or_default() + usage);
+        (self.running, self.answer) = (Usage::default(), None);
+    }
+
+    /// Takes in what an answer has used, which is told again with each part of it; the whole is told at the end.
+    pub(crate) fn answers(&mut self, id: &str, usage: Usage) {
+        match &mut self.answer {
+            Some((known, last)) if known == id => *last = usage,
+            _ => {
+                self.turns = self.turns.saturating_add(1);
+                let before = self.answer.replace((id.to_owned(), usage));
+                self.running += before.map(|(_, usage)| usage).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Returns all that it has used, as far as it was told.
+    pub(crate) fn used_so_far(&self) -> Usage {
+        let answer = self.answer.as_ref().map(|(_, usage)| *usage).unwrap_or_default();
+        self.usage.unwrap_or_default() + self.running + answer
     }
 }
 

@@ -5,7 +5,10 @@ use crate::hearing::Heard;
 use crate::lines::Lines;
 use crate::trouble::{Complaints, explained, not_installed};
 use crate::{Client, Held, Keeper, Profile, Profiles, Watch, claude};
+use abide_core::definition::Budget;
 use abide_core::event::{RunId, StepKey};
+use abide_core::model::Usage;
+use abide_core::turn::Spent;
 use abide_core::view::context::message;
 use abide_engine::port::{
     Answer, Cancel, Cancellation, Clock, Ending, Later, Line, Listener, Process, ProcessError, Runner,
@@ -116,6 +119,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
             heard: Heard::default(),
             stderr: Complaints::default(),
             unnamed: 0,
+            budget: task.budget,
             watch: held.watch,
             broken,
             listener,
@@ -141,9 +145,11 @@ impl<P: Process, C: Clock> Shared<P, C> {
         let why = is_broken.borrow().clone();
         let heard = std::mem::take(&mut hearing.heard);
         let end = self.end(&task, ending, why, &heard, &hearing.stderr.text());
-        self.remember(&task, heard.session.filter(|_| end == RunnerEnd::Finished));
+        self.remember(&task, heard.session.clone().filter(|_| end == RunnerEnd::Finished));
+        let usage = Some(heard.used_so_far()).filter(|usage| *usage != Usage::default());
+        let turns = heard.turns;
         let structured = heard.structured.filter(|_| task.output_schema.is_some());
-        Answer { end, text: heard.text, structured, usage: heard.usage }
+        Answer { text: heard.text, structured, usage, turns, ..Answer::ended(end) }
     }
 
     /// Puts together what is started, and what it is told.
@@ -163,6 +169,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
             session,
             schema: task.output_schema.as_ref(),
             tools: tools.as_deref(),
+            turns: task.budget.turns,
             has_sandbox: self.has_sandbox,
         };
         let line = self.client.command_line(&order)?;
@@ -289,6 +296,8 @@ struct Hearing {
     stderr: Complaints,
     /// How many calls were carried out that have no id.
     unnamed: usize,
+    /// What it may use.
+    budget: Budget,
     watch: Box<dyn Watch>,
     broken: watch::Sender<Option<String>>,
     listener: Listener,
@@ -320,7 +329,19 @@ impl Hearing {
         if !said.is_empty() {
             (self.listener)(said).await;
         }
+        self.account();
         self.look().await;
+    }
+
+    /// Ends a client that has used more than it may; one that is done has given its answer.
+    fn account(&self) {
+        let spent = Spent { usage: self.heard.used_so_far(), turns: self.heard.turns, ..Spent::default() };
+        if !self.heard.done
+            && self.broken.borrow().is_none()
+            && let Err(exhausted) = self.budget.left(&spent)
+        {
+            self.broken.send_replace(Some(exhausted.used_up()));
+        }
     }
 
     /// Looks whether the client asks the gate: one that does not is not held to anything.

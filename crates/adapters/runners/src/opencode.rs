@@ -53,6 +53,7 @@ pub(crate) fn hear(event: &Json, heard: &mut Heard) {
                 cache_read_tokens: read,
                 cache_write_tokens: written,
             });
+            heard.turns = heard.turns.saturating_add(1);
             heard.done = part["reason"] == "stop";
         }
         Some("error") => {

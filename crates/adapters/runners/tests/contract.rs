@@ -1,7 +1,7 @@
 //! The runners of the clients against a client that is a script: what they promise, and what they do when it asks nobody.
 #![expect(clippy::disallowed_methods, reason = "these tests write the script that stands in for a client")]
 
-use abide_core::definition::Enforcement;
+use abide_core::definition::{Budget, Enforcement};
 use abide_core::value::Value;
 use abide_engine::port::{Answer, Cancellation, Listener, Runner, RunnerEnd, Task};
 use abide_process::LocalProcess;
@@ -158,6 +158,39 @@ async fn a_client_that_does_not_ask_the_gate_is_ended() {
         let answer =
             run(&runner(client, folder.path(), &stream(client), loose), task(folder.path(), 1)).await;
         assert_eq!(answer.end, RunnerEnd::Finished, "nothing is held back there");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_uses_more_than_it_may_is_ended_and_what_it_used_is_told() {
+    let used = |client| match client {
+        Client::Claude => {
+            r#"{"type":"assistant","session_id":"s","message":{"id":"m1","content":[],"usage":{"input_tokens":90,"output_tokens":10}}}"#
+        }
+        Client::Opencode => {
+            r#"{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"input":90,"output":10}}}"#
+        }
+        Client::Codex => r#"{"type":"turn.completed","usage":{"input_tokens":90,"output_tokens":10}}"#,
+    };
+    for client in Client::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let line = format!("echo '{}'\n", used(client));
+        let tokens = |tokens| Budget { tokens: Some(tokens), ..Budget::default() };
+        let within = Task { budget: tokens(101), ..task(folder.path(), 1) };
+        let answer =
+            run(&runner(client, folder.path(), &(line.clone() + &stream(client)), HELD), within).await;
+        assert_eq!(answer.end, RunnerEnd::Finished, "{client:?}: {answer:?}");
+        if client == Client::Codex {
+            // It tells what it used when it is done, and not before.
+            continue;
+        }
+        let begun = std::time::Instant::now();
+        let beyond = Task { budget: tokens(100), ..task(folder.path(), 1) };
+        let answer = run(&runner(client, folder.path(), &(line + "sleep 60"), HELD), beyond).await;
+        let why = "the budget of 100 tokens is used up";
+        assert_eq!(answer.end, RunnerEnd::Failed(why.to_owned()), "{client:?}");
+        assert_eq!(answer.usage.map(|usage| usage.tokens()), Some(100), "{client:?}");
+        assert!(begun.elapsed().as_secs() < 20);
     }
 }
 

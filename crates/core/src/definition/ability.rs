@@ -1,6 +1,6 @@
 //! An ability: what an agent must do.
 
-use super::{AbilityName, AgentName, Input, Pattern, Protect, Step};
+use super::{AbilityName, AgentName, Budget, Input, Pattern, Protect, Step};
 use crate::source::Spanned;
 use crate::value::Duration;
 
@@ -65,6 +65,8 @@ pub struct Settings {
     pub on_failure: Option<Spanned<OnFailure>>,
     /// Whether a human must agree to the plan before anything runs.
     pub plan_approval: Option<Spanned<bool>>,
+    /// What all agents and summaries of a run may use of models together.
+    pub budget: Budget,
 }
 
 impl Settings {

@@ -1,7 +1,7 @@
 //! What an agent may use at most, as people write it down.
 
 use crate::model::Cost;
-use crate::turn::Envelope;
+use crate::turn::{Envelope, Exhausted, Spent};
 use crate::value::Duration;
 
 /// Limits for one turn of an agent and everybody that it calls; what is not set has a default.
@@ -52,6 +52,21 @@ impl Budget {
         }
     }
 
+    /// Returns what is left of it once something was used, or what has run out.
+    pub fn left(self, spent: &Spent) -> Result<Self, Exhausted> {
+        let envelope =
+            Envelope { turns: self.turns, tokens: self.tokens, cost: self.cost, ..Envelope::default() };
+        if let Some(exhausted) = envelope.exhausted(spent, std::time::Duration::ZERO) {
+            return Err(exhausted);
+        }
+        Ok(Self {
+            turns: self.turns.map(|turns| turns.saturating_sub(spent.turns)),
+            tokens: envelope.tokens_left(spent),
+            cost: self.cost.map(|cost| Cost(cost.0.saturating_sub(spent.cost.0))),
+            ..self
+        })
+    }
+
     /// Returns what a turn may use; what nobody limits is enough for long work, and an end to what runs wild.
     pub fn envelope(self) -> Envelope {
         Envelope {
@@ -79,6 +94,10 @@ mod tests {
         let envelope = both.envelope();
         assert_eq!((envelope.turns, envelope.tokens, envelope.cost), (Some(50), Some(1_000), Some(Cost(7))));
         assert_eq!((envelope.time, envelope.depth), (Some(Budget::TIME), 0));
+        let spent = Spent { turns: 20, cost: Cost(5), ..Spent::default() };
+        let left = Budget { turns: Some(30), cost: Some(Cost(2)), ..both };
+        assert_eq!(both.left(&spent), Ok(left), "what is left is as much as was not used");
+        assert_eq!(left.left(&spent), Err(Exhausted::Cost { limit: Cost(2) }));
         let nothing = Budget::default().envelope();
         assert_eq!((nothing.turns, nothing.cost, nothing.depth), (Some(200), None, 4));
     }

@@ -1,7 +1,7 @@
 //! A step: one thing that must be done, of one of five types.
 
 use super::ability::words;
-use super::{AbilityName, AgentName, OnFailure, SecretName, SkillName, StepId, Validation};
+use super::{AbilityName, AgentName, Budget, OnFailure, SecretName, SkillName, StepId, Validation};
 use crate::source::Spanned;
 use crate::value::{Duration, Expression, Template, Value};
 
@@ -158,6 +158,8 @@ pub struct AgentStep {
     pub output_schema: Option<Spanned<Value>>,
     /// Whether its output is condensed for later steps.
     pub summarize: Option<Spanned<Summarize>>,
+    /// What all its attempts may use of models together.
+    pub budget: Budget,
     /// What proves that it was done.
     pub validation: Validation,
 }
@@ -234,6 +236,8 @@ pub struct SkillStep {
     pub runner: Option<Spanned<Runner>>,
     /// Whether its output is condensed for later steps.
     pub summarize: Option<Spanned<Summarize>>,
+    /// What all its attempts may use of models together.
+    pub budget: Budget,
     /// What proves that it was done.
     pub validation: Validation,
 }

@@ -1,6 +1,7 @@
 //! What came of an attempt.
 
-use crate::model::Usage;
+use crate::model::{Cost, Usage};
+use crate::turn::Spent;
 use crate::value::Value;
 use smol_str::SmolStr;
 
@@ -25,8 +26,19 @@ pub struct StepResult {
     pub run: Option<super::RunId>,
     /// What a model was used for it, where its runner says so; a summary of it counts, too.
     pub usage: Option<Usage>,
+    /// What the model's answers cost, where the prices are known.
+    pub cost: Cost,
+    /// How often a model answered, where its runner says so.
+    pub turns: u32,
     /// Its output in short, once a model was asked for that.
     pub summary: Option<String>,
+}
+
+impl StepResult {
+    /// Returns what was used of models.
+    pub fn spent(&self) -> Spent {
+        Spent { usage: self.usage.unwrap_or_default(), cost: self.cost, turns: self.turns }
+    }
 }
 
 /// A text that may be the beginning and the end of a longer one.

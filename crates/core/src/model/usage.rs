@@ -63,6 +63,12 @@ impl fmt::Display for Cost {
 }
 
 impl Cost {
+    /// Returns the amount in dollars, for what is written down.
+    #[expect(clippy::cast_precision_loss, reason = "an amount that people write has few digits")]
+    pub fn in_dollars(self) -> f64 {
+        self.0 as f64 / 1_000_000_000.0
+    }
+
     /// Converts dollars; nothing for what is no amount, or too much of one.
     pub fn dollars(dollars: f64) -> Option<Self> {
         let fits = (0.0..=1_000_000_000.0).contains(&dollars);

@@ -10,6 +10,8 @@ use crate::event::{
     AttemptFailure, EndStatus, Event, HookPhase, LossDecision, NotedVerdict, Output, QuestionKind, Skip,
     StepKey, StepResult, Then, VerdictAnswer,
 };
+use crate::model::Cost;
+use crate::turn::Spent;
 
 impl Run {
     /// Takes in what happened.
@@ -68,6 +70,7 @@ impl Run {
                         Some(at) => InstanceState::Paused(*at),
                         None => InstanceState::Completed,
                     };
+                    self.spend(step, result);
                     let until = self.step(step).repeat.as_ref().filter(|_| again.is_some());
                     let missing = until.map(|repeat| format!("`{}` does not hold yet", repeat.until.text()));
                     let entry = &mut self.steps[step].instances[instance];
@@ -78,6 +81,7 @@ impl Run {
             }
             Event::AttemptFailed { key, failure, result, then, .. } => {
                 if let Some((step, instance)) = self.leave_or_open(key) {
+                    self.spend(step, result);
                     let state = after_failure(key, failure, *then);
                     let entry = &mut self.steps[step].instances[instance];
                     entry.result = result.clone();
@@ -125,6 +129,7 @@ impl Run {
                     let result = &mut self.steps[step].result;
                     result.summary = Some(summary.clone());
                     result.usage = Some(result.usage.unwrap_or_default() + *usage);
+                    self.spent.add(*usage, Cost::default(), 1);
                 }
             }
             Event::QuestionAsked { key, question } => {
@@ -165,6 +170,15 @@ impl Run {
                 self.index.lost.clear();
                 self.phase = Phase::Finished(*status, error.clone());
             }
+        }
+    }
+
+    /// Counts what an attempt has used.
+    fn spend(&mut self, step: usize, result: &StepResult) {
+        let Spent { usage, cost, turns } = result.spent();
+        if (Spent { usage, cost, turns }) != Spent::default() {
+            self.steps[step].spent.add(usage, cost, turns);
+            self.spent.add(usage, cost, turns);
         }
     }
 

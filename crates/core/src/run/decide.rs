@@ -211,9 +211,11 @@ impl Run {
         // An agent is told what evidence is missing and tries again, whatever happens to other failures.
         let told = matches!(definition.kind, StepKind::Agent(_) | StepKind::Skill(_))
             && matches!(failure, AttemptFailure::Evidence(_));
+        // What there is nothing left for does not begin, however often it is tried.
+        let is_used_up = self.budget_left(step).is_err();
         let then = if self.ending.is_some() {
             Then::Stop
-        } else if (on_failure == OnFailure::Retry || told) && retries < most {
+        } else if (on_failure == OnFailure::Retry || told) && retries < most && !is_used_up {
             Then::Retry(now.after(if told { Duration::ZERO } else { self.delay(definition, &key, retries) }))
         } else {
             match on_failure {

@@ -8,6 +8,7 @@ use super::state::{Phase, Run, Verdicts, unmet};
 use super::step::{Instance, InstanceState, StepState, StepStatus};
 use crate::definition::Ability;
 use crate::event::{Created, EndStatus, HookKey, RunId, StepResult};
+use crate::turn::Spent;
 use std::sync::Arc;
 
 /// How far a run had come.
@@ -21,6 +22,8 @@ pub struct Progress {
     pub cancelling: bool,
     /// What the gate had answered.
     pub verdicts: Verdicts,
+    /// What had been used of models.
+    pub spent: Spent,
     /// The hook that was running.
     pub hook: Option<HookKey>,
     /// The steps to which something had happened, by their positions.
@@ -38,6 +41,8 @@ pub struct StepProgress {
     pub result: StepResult,
     /// Why it failed or was skipped.
     pub note: Option<String>,
+    /// What its attempts had used of models.
+    pub spent: Spent,
 }
 
 impl Run {
@@ -51,11 +56,13 @@ impl Run {
             state.status = step.status;
             state.result = step.result;
             state.note = step.note;
+            state.spent = step.spent;
         }
         run.phase = progress.phase;
         run.ending = progress.ending;
         run.cancelling = progress.cancelling;
         run.verdicts = progress.verdicts;
+        run.spent = progress.spent;
         run.index.hook = progress.hook;
         run.count_again();
         Some(run)

@@ -4,8 +4,9 @@ use super::places::Places;
 use super::shared::Shared;
 use super::step::{Instance, InstanceState, StepState, StepStatus};
 use crate::definition::check::dependencies;
-use crate::definition::{Ability, OnFailure, Step};
+use crate::definition::{Ability, Budget, OnFailure, Step, StepKind};
 use crate::event::{Created, EndStatus, HookKey, HookPhase, Question, RunId, Skip, StepKey, Timestamp};
+use crate::turn::{Exhausted, Spent};
 use smol_str::SmolStr;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub struct Run {
     pub cancelling: bool,
     /// What the gate answered to its agent.
     pub verdicts: Verdicts,
+    /// What all its agents and summaries have used of models.
+    pub spent: Spent,
     pub(super) index: Index,
 }
 
@@ -171,6 +174,7 @@ impl Run {
             ending: None,
             cancelling: false,
             verdicts: Verdicts::default(),
+            spent: Spent::default(),
             index: Index {
                 positions: Arc::new(positions),
                 waits: Arc::new(waits),
@@ -336,6 +340,21 @@ impl Run {
             return usize::MAX;
         }
         self.ability.settings.max_parallel.as_ref().map_or(4, |most| most.value as usize)
+    }
+
+    /// Returns what the agent of a step may still use of models: the smaller of what is left of the step's budget and of the run's.
+    pub fn budget_left(&self, step: usize) -> Result<Budget, Exhausted> {
+        let own = match &self.step(step).kind {
+            StepKind::Agent(agent) => agent.budget,
+            StepKind::Skill(skill) => skill.budget,
+            StepKind::Script(_) | StepKind::Approval(_) | StepKind::Workflow(_) => Budget::default(),
+        };
+        Ok(own.left(&self.steps[step].spent)?.and(self.run_budget_left()?))
+    }
+
+    /// Returns what everybody in the run may still use of models.
+    pub fn run_budget_left(&self) -> Result<Budget, Exhausted> {
+        self.ability.settings.budget.left(&self.spent)
     }
 
     /// Returns the hooks of a phase.

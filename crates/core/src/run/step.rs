@@ -2,6 +2,7 @@
 
 use super::shared::Shared;
 use crate::event::{Question, Skip, StepResult, Timestamp};
+use crate::turn::Spent;
 use crate::value::Value;
 use smol_str::SmolStr;
 use std::collections::HashMap;
@@ -18,6 +19,8 @@ pub struct StepState {
     pub result: StepResult,
     /// Why it failed or was skipped.
     pub note: Option<String>,
+    /// What all its attempts have used of models.
+    pub spent: Spent,
     /// For how many steps it still waits.
     pub(super) unmet: u32,
     /// How many of its instances are not done.

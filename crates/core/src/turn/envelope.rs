@@ -83,6 +83,16 @@ impl fmt::Display for Exhausted {
     }
 }
 
+impl Exhausted {
+    /// Says it of a budget that several share, of whom nobody is in the middle of anything.
+    pub fn used_up(&self) -> String {
+        match self {
+            Self::Turns { limit } => format!("the budget of {limit} turns is used up"),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl Envelope {
     /// Returns what has run out, if anything has.
     pub fn exhausted(&self, spent: &Spent, passed: Duration) -> Option<Exhausted> {

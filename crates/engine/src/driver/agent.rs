@@ -87,6 +87,8 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             stderr: channels.with(Stream::Stderr, |channel| channel.output()),
             json: structured,
             usage: answer.usage,
+            cost: answer.cost,
+            turns: answer.turns,
             ..StepResult::default()
         };
         let missing = match end {
@@ -152,6 +154,7 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
             tools,
             output_schema,
             runner: runner_of(step).cloned(),
+            budget: run.budget_left(position).map_err(|exhausted| exhausted.used_up())?,
             deadline,
             folder: PathBuf::from(&run.created.root),
             mark: mark(&run.id, key, attempt),

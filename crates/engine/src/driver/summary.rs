@@ -58,6 +58,10 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
         }
         self.ours(&run.id, stop).await;
         for (step, output) in due {
+            if let Err(exhausted) = run.run_budget_left() {
+                self.unsummarized(&run.id, key, attempt, &step, &exhausted.used_up()).await;
+                return run;
+            }
             let mut halt = cancelled(stop.clone());
             let summary = tokio::select! {
                 biased;
@@ -76,15 +80,18 @@ impl<S: Store, P: Process, W: Workspace, C: Clock> Driver<S, P, W, C> {
                     // The driver that waits for it may be gone; then nobody needs to know.
                     let _ = reports.send(Report::Summarized(step, summary));
                 }
-                Err(why) => {
-                    let text = format!("(`{step}` is not summarized: {why})\n");
-                    let line = Line { stream: Stream::Stderr, bytes: text.into_bytes() };
-                    self.observer.output(&run.id, &key.to_string(), &line);
-                    self.store_output(&run.id, key, attempt, line).await;
-                }
+                Err(why) => self.unsummarized(&run.id, key, attempt, &step, &why).await,
             }
         }
         run
+    }
+
+    /// Says why an output is passed on as it is.
+    async fn unsummarized(&self, run: &RunId, key: &StepKey, attempt: u32, step: &StepId, why: &str) {
+        let text = format!("(`{step}` is not summarized: {why})\n");
+        let line = Line { stream: Stream::Stderr, bytes: text.into_bytes() };
+        self.observer.output(run, &key.to_string(), &line);
+        self.store_output(run, key, attempt, line).await;
     }
 
     /// Asks for a summary; steps that begin at the same time share one.

@@ -1,9 +1,9 @@
 //! Runners: what executes the step of an agent or a skill.
 
 use super::{Signal, Summarizer};
-use abide_core::definition;
+use abide_core::definition::{self, Budget};
 use abide_core::event::{RunId, StepKey, Timestamp};
-use abide_core::model::Usage;
+use abide_core::model::{Cost, Usage};
 use abide_core::value::Value;
 use abide_core::view::context::message;
 use std::path::PathBuf;
@@ -33,6 +33,8 @@ pub struct Task {
     pub output_schema: Option<Value>,
     /// What the step says about who executes it: an `acp` runner finds its command here.
     pub runner: Option<definition::Runner>,
+    /// What may still be used of models for it; a runner that hears what its worker uses ends one that passes this.
+    pub budget: Budget,
     /// When the runner ends it.
     pub deadline: Option<Timestamp>,
     /// The project's root.
@@ -78,17 +80,21 @@ pub struct Answer {
     pub structured: Option<Value>,
     /// What was used of a model, from runners that know.
     pub usage: Option<Usage>,
+    /// What that cost, from runners that know.
+    pub cost: Cost,
+    /// How often a model answered, from runners that know.
+    pub turns: u32,
 }
 
 impl Answer {
     /// Makes the answer of a task that came to its end.
     pub fn finished(text: impl Into<String>) -> Self {
-        Self { end: RunnerEnd::Finished, text: text.into(), structured: None, usage: None }
+        Self { text: text.into(), ..Self::ended(RunnerEnd::Finished) }
     }
 
     /// Makes the answer of a task that has no final text.
     pub fn ended(end: RunnerEnd) -> Self {
-        Self { end, text: String::new(), structured: None, usage: None }
+        Self { end, text: String::new(), structured: None, usage: None, cost: Cost::default(), turns: 0 }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::port::{
 };
 use crate::toolbox::Toolbox;
 use abide_core::model::{Arguments, Part, Piece, Usage};
-use abide_core::turn::{Decision, Exhausted, SessionCreated, TurnEnd, TurnEvent, cut};
+use abide_core::turn::{Decision, Exhausted, SessionCreated, Spent, TurnEnd, TurnEvent, cut};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -99,6 +99,7 @@ impl<S: Store, C: Clock> Inner<S, C> {
 
     async fn attempt(&self, task: &Task, listener: Listener, stop: &Stop) -> Result<Answer, String> {
         let seat = self.cast.seat(task).await?;
+        seat.tree.spend_within(task.budget);
         if let Some(deadline) = task.deadline {
             seat.tree.end_within(deadline.since(self.clock.now()));
         }
@@ -171,7 +172,8 @@ fn answer(report: Report) -> Answer {
         end @ (TurnEnd::OutOfBudget(_) | TurnEnd::Failed { .. }) => RunnerEnd::Failed(end.to_string()),
     };
     let usage = Some(report.spent.usage).filter(|usage| *usage != Usage::default());
-    Answer { end, text: report.text, structured: report.structured, usage }
+    let Spent { cost, turns, .. } = report.spent;
+    Answer { end, text: report.text, structured: report.structured, usage, cost, turns }
 }
 
 /// Returns what people who follow a run are shown.

@@ -1,6 +1,7 @@
 //! What a call tree shares: what it may use and has used, and which calls it has made.
 
 use crate::port::Clock;
+use abide_core::definition::Budget;
 use abide_core::event::Timestamp;
 use abide_core::model::{Cost, ToolCall, Usage};
 use abide_core::turn::{Envelope, Exhausted, Repeats, Spent, Turn};
@@ -74,6 +75,17 @@ impl CallTree {
     pub fn end_within(&self, time: Duration) {
         let envelope = &mut self.lock().places[self.place].envelope;
         envelope.time = Some(envelope.time.map_or(time, |known| known.min(time)));
+    }
+
+    /// Gives this agent, and everybody that it calls, no more than so much for a turn.
+    pub fn spend_within(&self, budget: Budget) {
+        fn least<T: Ord>(known: &mut Option<T>, other: Option<T>) {
+            *known = known.take().into_iter().chain(other).min();
+        }
+        let envelope = &mut self.lock().places[self.place].envelope;
+        least(&mut envelope.tokens, budget.tokens);
+        least(&mut envelope.cost, budget.cost);
+        least(&mut envelope.turns, budget.turns);
     }
 
     /// Lets this agent answer so often in a turn, whatever those that it calls use; `None` takes the limit away.

@@ -183,6 +183,10 @@ fn settings(reader: &mut Reader<'_>, node: &yaml::Node<'_>) -> Settings {
             .take(reader, "on_failure")
             .and_then(|node| reader.choice(node, OnFailure::WORDS, OnFailure::parse)),
         plan_approval: fields.take(reader, "plan_approval").and_then(|node| reader.boolean(node)),
+        budget: fields
+            .take(reader, "budget")
+            .map(|node| crate::agent::allowance(reader, node))
+            .unwrap_or_default(),
     };
     fields.finish();
     settings

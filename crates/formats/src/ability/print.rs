@@ -1,7 +1,8 @@
 //! [`Ability`] → data and text, by the same keys that are read.
 
 use abide_core::definition::{
-    Ability, Argument, Environment, Input, Items, Settings, Step, StepKind, Summarize, Triggers, Validation,
+    Ability, Argument, Budget, Environment, Input, Items, Settings, Step, StepKind, Summarize, Triggers,
+    Validation,
 };
 use abide_core::source::Spanned;
 use abide_core::value::Value;
@@ -123,6 +124,19 @@ fn settings(settings: &Settings) -> Value {
     map.word("enforcement", settings.enforcement.as_ref().map(|word| word.value.word()));
     map.word("on_failure", settings.on_failure.as_ref().map(|word| word.value.word()));
     map.bool("plan_approval", settings.plan_approval.as_ref());
+    map.value("budget", budget(settings.budget));
+    map.done()
+}
+
+fn budget(budget: Budget) -> Value {
+    let mut map = Entries::default();
+    let whole = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+    let entries = [
+        ("turns", budget.turns.map(|turns| whole(turns.into()))),
+        ("tokens", budget.tokens.map(whole)),
+        ("cost", budget.cost.map(|cost| Value::Float(cost.in_dollars()))),
+    ];
+    map.0.extend(entries.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
     map.done()
 }
 
@@ -156,6 +170,7 @@ fn step(step: &Step) -> Value {
                 map.0.push(("output_schema".into(), schema.value.clone()));
             }
             summarize(&mut map, agent.summarize.as_ref());
+            map.value("budget", budget(agent.budget));
             map.value("validation", validation(&agent.validation));
         }
         StepKind::Skill(skill) => {
@@ -163,6 +178,7 @@ fn step(step: &Step) -> Value {
             map.value("inputs", arguments(&skill.inputs));
             map.text("runner", skill.runner.as_ref());
             summarize(&mut map, skill.summarize.as_ref());
+            map.value("budget", budget(skill.budget));
             map.value("validation", validation(&skill.validation));
         }
         StepKind::Approval(approval) => {

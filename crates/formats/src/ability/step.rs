@@ -1,13 +1,14 @@
 //! The steps of an ability.
 
 use super::validation;
+use crate::agent::allowance;
 use crate::read::{Fields, Reader, data};
 use crate::shape::{self, Record};
 use crate::yaml::{Content, Node, Resolved};
 use abide_core::definition::{
-    AbilityName, AgentName, AgentStep, Answer, ApprovalStep, Argument, Environment, ForEach, InputName,
-    Items, OnFailure, Repeat, Runner, ScriptStep, SecretName, Shell, SkillName, SkillStep, Step, StepId,
-    StepKind, StepType, Summarize, Validation, WorkflowStep,
+    AbilityName, AgentName, AgentStep, Answer, ApprovalStep, Argument, Budget, Environment, ForEach,
+    InputName, Items, OnFailure, Repeat, Runner, ScriptStep, SecretName, Shell, SkillName, SkillStep, Step,
+    StepId, StepKind, StepType, Summarize, Validation, WorkflowStep,
 };
 use abide_core::diagnostic::{Code, Diagnostic, excerpt};
 use abide_core::source::Spanned;
@@ -291,6 +292,7 @@ fn agent(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>) -> Option<AgentSt
     let output_schema =
         fields.take(reader, "output_schema").and_then(|node| validation::schema(reader, node));
     let summarize = summarize(reader, fields);
+    let budget = budget(reader, fields);
     let validation = evidence(reader, fields);
     Some(AgentStep {
         agent: agent?,
@@ -300,8 +302,13 @@ fn agent(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>) -> Option<AgentSt
         runner,
         output_schema,
         summarize,
+        budget,
         validation,
     })
+}
+
+fn budget(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>) -> Budget {
+    fields.take(reader, "budget").map(|node| allowance(reader, node)).unwrap_or_default()
 }
 
 fn runner(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>) -> Option<Spanned<Runner>> {
@@ -323,8 +330,9 @@ fn skill(reader: &mut Reader<'_>, fields: &mut Fields<'_, '_>) -> Option<SkillSt
     let inputs = arguments(reader, fields);
     let runner = runner(reader, fields);
     let summarize = summarize(reader, fields);
+    let budget = budget(reader, fields);
     let validation = evidence(reader, fields);
-    Some(SkillStep { skill: skill?, inputs, runner, summarize, validation })
+    Some(SkillStep { skill: skill?, inputs, runner, summarize, budget, validation })
 }
 
 fn arguments(

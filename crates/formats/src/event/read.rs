@@ -8,7 +8,7 @@ use abide_core::event::{
     Output, Question, QuestionKind, RunId, Skip, StepKey, StepResult, TakenOver, Then, Timestamp,
     TraceParent, VerdictAnswer,
 };
-use abide_core::model::Usage;
+use abide_core::model::{Cost, Usage};
 use abide_core::value::Value;
 use smol_str::SmolStr;
 
@@ -291,10 +291,17 @@ pub(crate) fn result_of(inner: Option<Fields<'_>>) -> Result<StepResult, BadEven
         comment: inner.optional_text("comment")?,
         run: inner.run("run")?,
         usage: usage(&mut inner)?,
+        cost: cost(&mut inner)?,
+        turns: inner.optional_int("turns")?.map_or(Ok(0), u32::try_from).map_err(|_| inner.bad("turns"))?,
         summary: inner.optional_text("summary")?,
     };
     inner.finish()?;
     Ok(result)
+}
+
+pub(crate) fn cost(fields: &mut Fields<'_>) -> Result<Cost, BadEvent> {
+    let cost = fields.optional_int("cost")?.unwrap_or(0);
+    u64::try_from(cost).map(Cost).map_err(|_| fields.bad("cost"))
 }
 
 pub(crate) fn usage(fields: &mut Fields<'_>) -> Result<Option<Usage>, BadEvent> {

@@ -5,7 +5,7 @@ use abide_core::event::{
     AttemptFailure, Created, Event, HookKey, HookPhase, LossDecision, NotedVerdict, Output, Question,
     QuestionKind, RunId, Skip, StepResult, TakenOver, Then,
 };
-use abide_core::model::Usage;
+use abide_core::model::{Cost, Usage};
 use std::fmt::Display;
 
 /// Returns the data of an event as JSON text; its kind is [`Event::kind`].
@@ -191,8 +191,14 @@ pub(crate) fn result_data(result: &StepResult) -> impl Json {
             .with("comment", maybe(result.comment.as_ref()))
             .with("run", maybe(result.run.as_ref()))
             .with("usage", result.usage.map(usage_data))
+            .with("cost", cost_data(result.cost))
+            .with("turns", (result.turns > 0).then(|| int(result.turns)))
             .with("summary", maybe(result.summary.as_ref()));
     })
+}
+
+pub(crate) fn cost_data(Cost(amount): Cost) -> Option<i64> {
+    (amount != 0).then(|| i64::try_from(amount).unwrap_or(i64::MAX))
 }
 
 pub(crate) fn usage_data(usage: Usage) -> impl Json {

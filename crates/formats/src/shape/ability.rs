@@ -1,5 +1,6 @@
 //! The keys of `ability.yaml` outside its steps.
 
+use super::agent::ALLOWANCE;
 use super::{ABILITY_NAME, FOREIGN_NAME, Key, Others, Record, Shape, WORD, step};
 use abide_core::definition::{Enforcement, OnFailure};
 
@@ -143,5 +144,11 @@ pub static SETTINGS: Record = Record {
             "Whether a human must agree to the plan before anything runs.",
         )
         .default("false"),
+        Key::optional(
+            "budget",
+            Shape::Record(&ALLOWANCE),
+            "What all agents and summaries of a run may use of models together; an ability that is called has its own.",
+        )
+        .default("no limit beside those of the agents and the configuration"),
     ]],
 };

@@ -51,6 +51,24 @@ pub static BUDGET: Record = Record {
     ]],
 };
 
+/// What agents may use at most in a step or a run.
+pub static ALLOWANCE: Record = Record {
+    name: "allowance",
+    doc: "What agents may use of models at most, all attempts together; time is what `timeout` is for.",
+    others: Others::Refused,
+    groups: &[&[
+        Key::optional("turns", Shape::Int(1, 100_000), "How often models may answer.").default("no limit"),
+        Key::optional("tokens", Shape::Int(1, 1_000_000_000_000), "Tokens, in both directions.")
+            .default("no limit"),
+        Key::optional(
+            "cost",
+            Shape::Amount(1_000_000),
+            "Dollars, where the prices of the model are configured.",
+        )
+        .default("no limit"),
+    ]],
+};
+
 /// `tools` of an agent.
 pub(super) const TOOLS: Key = Key::optional(
     "tools",

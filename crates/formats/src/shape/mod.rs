@@ -12,7 +12,7 @@ mod config;
 mod step;
 
 pub use ability::{ABILITY, INPUT, SETTINGS, TRIGGERS};
-pub use agent::{AGENT, BUDGET};
+pub use agent::{AGENT, ALLOWANCE, BUDGET};
 pub use bundle::{BUNDLE, BUNDLE_TOOL};
 pub(crate) use bundle::{CAPABILITY_ID, REQUIREMENT, TOOL_NAME};
 pub use config::{

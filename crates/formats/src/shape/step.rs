@@ -1,5 +1,6 @@
 //! The keys of the five types of steps.
 
+use super::agent::ALLOWANCE;
 use super::{ABILITY_NAME, FOREIGN_NAME, Key, Others, Record, Shape, VARIABLE_NAME, WORD};
 use abide_core::definition::{OnFailure, Runner, Shell, StepType};
 
@@ -129,6 +130,14 @@ const SUMMARIZE: Key = Key {
     default: None,
 };
 
+const BUDGET_KEY: Key = Key {
+    name: "budget",
+    doc: "What the agent and everybody that it calls may use of models, all attempts of the step together.",
+    shape: Shape::Record(&ALLOWANCE),
+    required: false,
+    default: Some("no limit beside those of the agent, the run and the configuration"),
+};
+
 const RUNNER: Key = Key {
     name: "runner",
     doc: "What executes the step: abide's own loop, a client in its headless mode, the session that started the run, or `acp:` and a command.",
@@ -211,6 +220,7 @@ pub static AGENT_STEP: Record = Record {
                 "A JSON Schema that the answer must fit; later steps see the parsed answer as `steps.<id>.json`.",
             ),
             SUMMARIZE,
+            BUDGET_KEY,
         ],
     ],
 };
@@ -229,6 +239,7 @@ pub static SKILL_STEP: Record = Record {
             Key::optional("inputs", Shape::Map(WORD, &Shape::Data), "What the skill is given."),
             RUNNER,
             SUMMARIZE,
+            BUDGET_KEY,
         ],
     ],
 };

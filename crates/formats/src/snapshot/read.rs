@@ -2,11 +2,12 @@
 
 use crate::event::BadEvent;
 use crate::event::fields::Fields;
-use crate::event::read::{hook_of, question, result_of};
+use crate::event::read::{cost, hook_of, question, result_of, usage};
 use crate::json;
 use abide_core::definition::StepId;
 use abide_core::event::{EndStatus, Skip, StepResult, Timestamp};
 use abide_core::run::{Instance, InstanceState, Phase, Progress, StepProgress, StepStatus, Verdicts};
+use abide_core::turn::Spent;
 use abide_core::value::Value;
 
 /// What errors call it.
@@ -25,11 +26,23 @@ pub fn read(data: &str) -> Result<Progress, BadEvent> {
         ending: fields.inner("ending")?.map(end).transpose()?,
         cancelling: fields.flag("cancelling")?,
         verdicts: fields.inner("verdicts")?.map(verdicts).transpose()?.unwrap_or_default(),
+        spent: spent(&mut fields)?,
         hook,
         steps: steps?,
     };
     fields.finish()?;
     Ok(progress)
+}
+
+fn spent(fields: &mut Fields<'_>) -> Result<Spent, BadEvent> {
+    let Some(mut inner) = fields.inner("spent")? else { return Ok(Spent::default()) };
+    let spent = Spent {
+        usage: usage(&mut inner)?.unwrap_or_default(),
+        cost: cost(&mut inner)?,
+        turns: inner.count("turns")?,
+    };
+    inner.finish()?;
+    Ok(spent)
 }
 
 fn verdicts(mut fields: Fields<'_>) -> Result<Verdicts, BadEvent> {
@@ -93,8 +106,13 @@ fn step(value: Value) -> Result<(usize, StepProgress), BadEvent> {
         (None, [only]) => only.result.clone(),
         (None, _) => StepResult::default(),
     };
-    let progress =
-        StepProgress { status: status(&mut fields)?, instances, result, note: fields.optional_text("note")? };
+    let progress = StepProgress {
+        status: status(&mut fields)?,
+        instances,
+        result,
+        note: fields.optional_text("note")?,
+        spent: spent(&mut fields)?,
+    };
     fields.finish()?;
     Ok((position, progress))
 }

@@ -1,9 +1,10 @@
 //! How far a run has come → JSON.
 
-use crate::event::write::{hook_data, question_data, result_data, skip_data};
+use crate::event::write::{cost_data, hook_data, question_data, result_data, skip_data, usage_data};
 use crate::written::{Json, int, list, map, mapping, maybe, text};
 use abide_core::event::EndStatus;
 use abide_core::run::{Instance, InstanceState, Phase, Run, StepState, StepStatus, Verdicts};
+use abide_core::turn::Spent;
 
 /// Returns how far a run has come as JSON text; the same run always gives the same text.
 pub fn write(run: &Run) -> String {
@@ -14,6 +15,7 @@ pub fn write(run: &Run) -> String {
             .with("ending", ending.map(|(status, error)| end_data(*status, error.as_ref())))
             .with("cancelling", run.cancelling)
             .with("verdicts", verdicts_data(run.verdicts))
+            .with("spent", spent_data(run.spent))
             .with("hook", run.hook_in_flight().map(hook_data))
             .with("steps", list(touched.map(|(position, state)| step_data(position, state))));
     })
@@ -28,6 +30,16 @@ fn verdicts_data(verdicts: Verdicts) -> impl Json {
                 .with("asked", int(asked))
                 .with("warned", int(warned))
                 .with("lost", int(lost));
+        })
+    })
+}
+
+fn spent_data(spent: Spent) -> impl Json {
+    (spent != Spent::default()).then(|| {
+        map(move |map| {
+            map.with("usage", usage_data(spent.usage))
+                .with("cost", cost_data(spent.cost))
+                .with("turns", int(spent.turns));
         })
     })
 }
@@ -71,6 +83,7 @@ fn step_data(position: usize, state: &StepState) -> impl Json {
         };
         map.with("instances", list(state.instances.iter().map(instance_data)))
             .with("result", list(result.map(result_data)))
+            .with("spent", spent_data(state.spent))
             .with("note", maybe(state.note.as_ref()));
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::event::BadEvent;
 use crate::event::fields::Fields;
-use crate::event::read::usage;
+use crate::event::read::{cost, usage};
 use crate::json;
 use abide_core::model::{
     AnswerEnd, Arguments, Cost, Image, ImageMedia, Part, Piece, Thought, ToolCall, Usage,
@@ -129,11 +129,6 @@ fn answered(fields: &mut Fields<'_>) -> Result<Answered, BadEvent> {
 
 fn used(fields: &mut Fields<'_>) -> Result<Usage, BadEvent> {
     Ok(usage(fields)?.unwrap_or_default())
-}
-
-fn cost(fields: &mut Fields<'_>) -> Result<Cost, BadEvent> {
-    let cost = fields.optional_int("cost")?.unwrap_or(0);
-    u64::try_from(cost).map(Cost).map_err(|_| fields.bad("cost"))
 }
 
 fn piece(fields: &mut Fields<'_>) -> Result<Piece, BadEvent> {

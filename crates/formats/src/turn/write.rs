@@ -1,8 +1,8 @@
 //! Events of a session → JSON.
 
-use crate::event::write::usage_data;
+use crate::event::write::{cost_data, usage_data};
 use crate::written::{Json, Map, int, list, map, mapping, maybe, text};
-use abide_core::model::{AnswerEnd, Arguments, Cost, Part, Piece, Thought, ToolCall};
+use abide_core::model::{AnswerEnd, Arguments, Part, Piece, Thought, ToolCall};
 use abide_core::turn::{
     Answered, Charged, Compacted, Decision, Exhausted, Outcome, SessionCreated, TurnEnd, TurnEvent,
 };
@@ -72,11 +72,6 @@ fn answered_data<'a, 'b>(answered: &Answered, map: &'a mut Map<'b>) -> &'a mut M
         Some(value) => map.exactly("structured", value),
         None => map,
     }
-}
-
-fn cost_data(cost: Cost) -> Option<i64> {
-    let Cost(amount) = cost;
-    (amount != 0).then(|| i64::try_from(amount).unwrap_or(i64::MAX))
 }
 
 fn piece_data(piece: &Piece) -> impl Json {

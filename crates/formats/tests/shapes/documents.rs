@@ -80,6 +80,7 @@ contexts! {
     TRIGGERS, Ability, ["triggers"], |record| in_ability("triggers", record);
     INPUT, Ability, ["inputs", "a"], |record| in_ability("inputs", map([("a", record)]));
     SETTINGS, Ability, ["settings"], |record| in_ability("settings", record);
+    ALLOWANCE, Ability, ["settings", "budget"], |record| in_ability("settings", map([("budget", record)]));
     SCRIPT_STEP, Ability, ["steps", "0"], step;
     AGENT_STEP, Ability, ["steps", "0"], step;
     SKILL_STEP, Ability, ["steps", "0"], step;

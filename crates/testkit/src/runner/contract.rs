@@ -3,6 +3,7 @@
 //! An implementation gives a [`Subject`]: runners whose workers behave as asked for. Start at [`check`].
 
 use crate::RealClock;
+use abide_core::definition::Budget;
 use abide_core::event::{RunId, StepKey};
 use abide_engine::port::{
     Answer, Cancellation, Clock as _, Listener, Runner, RunnerEnd, Signal, Task, Worker,
@@ -59,6 +60,7 @@ pub fn task(folder: &Path, attempt: u32) -> Task {
         tools: Some(Vec::new()),
         output_schema: None,
         runner: None,
+        budget: Budget::default(),
         deadline: None,
         folder: folder.to_path_buf(),
         without: Vec::new(),

@@ -184,7 +184,8 @@ impl Runner for ScriptedRunner {
                 output_tokens,
                 ..Usage::default()
             });
-            Answer { end, text: scripted.answer, structured: scripted.json, usage }
+            let turns = u32::from(usage.is_some());
+            Answer { text: scripted.answer, structured: scripted.json, usage, turns, ..Answer::ended(end) }
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::stage::{HastyClock, Steady, echo, store};
 use abide_core::capability::Risk;
+use abide_core::definition::Budget;
 use abide_core::event::{RunId, StepKey};
 use abide_core::model::{Message, ModelFacts, Part, Patience};
 use abide_core::turn::Envelope;
@@ -11,7 +12,7 @@ use abide_engine::port::{
 use abide_engine::toolbox::Toolbox;
 use abide_engine::turn::{BuiltinRunner, CallTree, Cast, ModelSeat, OpenGate, OwnTiers, Seat, session_of};
 use abide_testkit::RealClock;
-use abide_testkit::model::{Fault, ScriptedModel, ToolCall, Turn};
+use abide_testkit::model::{Fault, ScriptedModel, Tokens, ToolCall, Turn};
 use abide_testkit::runner::contract::{self, ANSWER, Behaviour};
 use abide_testkit::store::{Fault as StoreFault, MemoryStore};
 use serde_json::json;
@@ -47,6 +48,22 @@ impl Cast for One {
             })
         })
     }
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_budget_ends_an_attempt_of_abides_own_loop() {
+    let looks = (0..9).map(|n| {
+        let call = ToolCall::new("deploy", json!({ "n": n }));
+        Turn::call(call).using(Tokens { input: 90, output: 10, ..Tokens::default() })
+    });
+    let runner = runner(&store(), HastyClock::default(), &ScriptedModel::new(looks.collect::<Vec<_>>()));
+    let budget = Budget { tokens: Some(250), ..Budget::default() };
+    let answer = execute(&runner, Task { budget, ..task(1) }).await;
+    assert_eq!(answer.end, RunnerEnd::Failed("the budget of 250 tokens is used up".to_owned()));
+    assert_eq!((answer.usage.unwrap().tokens(), answer.turns), (300, 3));
+    let runner = self::runner(&store(), HastyClock::default(), &ScriptedModel::new([Turn::text("done")]));
+    let budget = Budget { turns: Some(1), ..Budget::default() };
+    assert_eq!(execute(&runner, Task { budget, ..task(1) }).await.end, RunnerEnd::Finished);
 }
 
 fn runner<C: Clock>(

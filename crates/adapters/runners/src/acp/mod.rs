@@ -15,7 +15,8 @@ use crate::keeper::Judge;
 use crate::lines::Lines;
 use crate::trouble::Complaints;
 use crate::{Client, Keeper, Profile, Profiles, Watch};
-use abide_core::definition::{self, Ability, Enforcement, Step};
+use abide_core::definition::{self, Ability, Budget, Enforcement, Step};
+use abide_core::turn::Spent;
 use abide_engine::port::{
     Answer, Cancellation, Clock, Ending, Later, Line, Listener, Process, ProcessError, Runner, RunnerEnd,
     Spec, Stream, Task, Variable, Worker, runner_of,
@@ -144,6 +145,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
             lines: Lines::default(),
             stderr: Complaints::default(),
             root: task.folder.clone(),
+            budget: task.budget,
             judge,
             watch: held.map(|held| held.watch),
             allowed: Vec::new(),
@@ -166,7 +168,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
         let end = desk.end(&ending);
         let text = desk.talk.final_text();
         let structured = task.output_schema.as_ref().and_then(|_| answer_as_data(&text));
-        Ok(Answer { end, text, structured, usage: desk.talk.usage })
+        Ok(Answer { text, structured, usage: desk.talk.usage, ..Answer::ended(end) })
     }
 
     fn spec(&self, task: &Task, command: &Command, held: &[(String, String)]) -> Result<Spec, String> {
@@ -213,6 +215,8 @@ struct Desk {
     /// The end of what it wrote to standard error.
     stderr: Complaints,
     root: PathBuf,
+    /// What it may use.
+    budget: Budget,
     judge: Box<dyn Judge>,
     watch: Option<Box<dyn Watch>>,
     /// The calls that it may make, by their ids.
@@ -233,6 +237,7 @@ impl Desk {
                     for next in self.talk.hear(&message) {
                         self.follow(next).await;
                     }
+                    self.account();
                 }
             }
         }
@@ -328,6 +333,16 @@ impl Desk {
                 call.title()
             );
             self.state.send_replace(State::Broken(why));
+        }
+    }
+
+    /// Ends an agent that has used more than it may; one that is done has given its answer.
+    fn account(&self) {
+        let spent = Spent { usage: self.talk.usage.unwrap_or_default(), ..Spent::default() };
+        if let Err(exhausted) = self.budget.left(&spent)
+            && *self.state.borrow() == State::Working
+        {
+            self.state.send_replace(State::Broken(exhausted.used_up()));
         }
     }
 
