@@ -10,8 +10,8 @@
 
 use abide_core::definition::Protect;
 use abide_core::policy::{
-    AgentRights, Arguments, Client, NoLinks, Place, Reserved, Seat, Session, Situation, ToolCall, Verdict,
-    verdict,
+    AgentRights, Arguments, Client, NoLinks, Place, Reserved, Seat, Session, Situation, Standing, ToolCall,
+    Verdict, verdict,
 };
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -304,8 +304,12 @@ fn marked(shell: &str, scripts: &[String]) -> (Vec<usize>, String) {
 }
 
 fn situation(root: &str) -> Situation {
-    let reserved =
-        |pattern: &str| Reserved { ability: "deploy".into(), pattern: Protect::parse(pattern).unwrap() };
+    let reserved = |pattern: &str| Reserved {
+        ability: "deploy".into(),
+        pattern: Protect::parse(pattern).unwrap(),
+        root: root.into(),
+        standing: Standing::Current,
+    };
     Situation {
         place: Place { root: root.to_owned(), cwd: root.to_owned(), home: Some(root.to_owned()) },
         session: Session::Free,

@@ -14,6 +14,7 @@ pub mod files;
 pub mod keys;
 pub mod model;
 pub mod outbox;
+mod person;
 pub mod play;
 pub mod reading;
 pub mod runner;
@@ -24,3 +25,4 @@ pub mod store;
 pub mod twin;
 
 pub use clock::{ManualClock, RealClock};
+pub use person::as_a_person;

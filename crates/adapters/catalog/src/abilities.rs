@@ -77,6 +77,8 @@ struct Known {
 pub(crate) struct Contents {
     pub(crate) files: Vec<File>,
     pub(crate) problems: Vec<(PathBuf, Diagnostic)>,
+    /// Whether there were too many files to look at all of them.
+    pub(crate) too_many: bool,
 }
 
 /// Reads the abilities of one folder.
@@ -98,6 +100,7 @@ pub(crate) fn read_folder(folder: &Folder, cache: &mut Cache) -> Contents {
                 .help("check its permissions: abilities in it are not found");
         contents.problems.push((path, problem));
     }
+    contents.too_many = walked.stopped == Some(Stopped::Entries);
     if let Some(stopped) = walked.stopped {
         let message = match stopped {
             Stopped::Entries => {

@@ -89,6 +89,7 @@ impl Catalog {
             for (path, problem) in contents.problems {
                 listing.report(&self.place, &path, problem);
             }
+            listing.abilities_stopped.extend(contents.too_many.then(|| folder.path.clone()));
             let root = folder.root(&self.place);
             listing.abilities.reserve(contents.files.len());
             winners.reserve(contents.files.len());

@@ -16,6 +16,8 @@ pub struct Listing {
     pub folders: Vec<Folder>,
     /// The abilities, by name; of one name the winner first.
     pub abilities: Vec<Entry>,
+    /// The folders of which not every file was looked at, because there are too many.
+    pub abilities_stopped: Vec<PathBuf>,
     /// Problems of other files: the configuration, folders, agent profiles.
     pub others: Vec<FileProblems>,
 }

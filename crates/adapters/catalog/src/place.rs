@@ -38,6 +38,9 @@ impl Origin {
 /// How many folders are walked up; deeper ones do not occur outside of attacks.
 const MOST_ANCESTORS: usize = 64;
 
+/// What a folder of a project has that says something to abide or to a client.
+const HOLDERS: [&str; 5] = [".abide", ".opencode", ".claude", ".codex", ".agents"];
+
 impl Place {
     /// Returns the folders from the start up to the repository's root, nearest first.
     ///
@@ -55,6 +58,18 @@ impl Place {
     /// Returns the project's root: the repository's, else where the command was started.
     pub fn root(&self) -> PathBuf {
         self.project_folders().pop().unwrap_or_else(|| self.start.clone())
+    }
+
+    /// Returns the folder from which on the same definitions and settings apply as from the start: the nearest one that has
+    /// some or `had_some`, else the root.
+    pub fn anchor(&self, had_some: impl Fn(&Path) -> bool) -> PathBuf {
+        let mut folders = self.project_folders();
+        let has_some =
+            |folder: &PathBuf| HOLDERS.iter().any(|name| folder.join(name).exists()) || had_some(folder);
+        match folders.iter().position(has_some) {
+            Some(nearest) => folders.swap_remove(nearest),
+            None => folders.pop().unwrap_or_else(|| self.start.clone()),
+        }
     }
 
     /// Resolves a folder that the configuration names: `~/` is the home folder, the rest is relative to the

@@ -15,7 +15,7 @@ use crate::Gate;
 use crate::files::{self, GateError};
 use crate::triggers::{KeptTriggers, TriggerIndex};
 use abide_core::definition::attachment::{DEFAULT_AGENT, may_run};
-use abide_core::policy::{AgentRights, Guarded, Reserved, Role, Sought};
+use abide_core::policy::{AgentRights, Guarded, Reserved, Role, Sought, Standing};
 use packed::{Kept, Label};
 use serde::Deserialize;
 use std::fs::File;
@@ -38,6 +38,8 @@ pub struct Index {
     pub restricted: Vec<Restricted>,
     /// The abilities that an agent's own profile names.
     pub agents: Agents,
+    /// Why not every definition was looked at, if so.
+    pub stopped: Option<String>,
 }
 
 /// A call that only a run of an ability may make.
@@ -49,6 +51,16 @@ pub struct ReservedCall {
     pub pattern: String,
     /// The file that says so.
     pub file: PathBuf,
+    /// The folder that its paths start from.
+    #[serde(default)]
+    pub root: PathBuf,
+    /// Whether a run of the ability lifts it.
+    #[serde(skip, default = "standing")]
+    pub standing: Standing,
+}
+
+fn standing() -> Standing {
+    Standing::Current
 }
 
 /// A file or folder that is not the agent's to change.
@@ -123,6 +135,8 @@ pub struct Known {
     pub restricted: Vec<Restricted>,
     /// The abilities that an agent's own profile names.
     pub agents: Agents,
+    /// Why not every definition was looked at, if so: then nobody knows what else is reserved.
+    pub stopped: Option<String>,
 }
 
 impl Known {
@@ -225,6 +239,20 @@ impl Gate {
         Ok(self.compile(root, now, compile)?.1)
     }
 
+    /// Compiles the index of a project anew if there is one, whether or not anything has changed; returns whether there was.
+    pub fn index_anew(
+        &self,
+        root: &Path,
+        now: SystemTime,
+        compile: impl FnOnce(Option<&Index>) -> Compiled,
+    ) -> Result<bool, GateError> {
+        let known = before(&self.index_file(root)).is_some();
+        if known {
+            self.compile(root, now, compile)?;
+        }
+        Ok(known)
+    }
+
     fn compile(
         &self,
         root: &Path,
@@ -246,6 +274,11 @@ impl Gate {
         files::replace_bytes(&sources_file(&path), &sources, None)?;
         files::remove(&older_file(&path))?;
         Ok((index, triggers.triggers))
+    }
+
+    /// Returns whether anything was ever compiled of a project.
+    pub fn has_index(&self, root: &Path) -> bool {
+        self.index_file(root).exists()
     }
 
     fn index_file(&self, root: &Path) -> PathBuf {

@@ -89,8 +89,8 @@ enum Rest {
 }
 
 impl CommandPattern {
-    /// Reads the pattern between the parentheses.
-    pub(super) fn new(text: &str, place: &Place) -> Self {
+    /// Reads the pattern between the parentheses, whose paths start from a root.
+    pub(super) fn new(text: &str, root: &str, place: &Place) -> Self {
         let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         // `git push *` means `git push` too, and so does the `git push:*` of Claude Code.
         let (body, open) = match folded.strip_suffix(" *").or_else(|| folded.strip_suffix(":*")) {
@@ -111,7 +111,7 @@ impl CommandPattern {
         // The case of the file system counts when links are followed, so the path is taken as it was written.
         let written = text.split_whitespace().next().unwrap_or_default();
         let path = leading.first().filter(|first| first.contains('/') || first.starts_with('~')).map(|_| {
-            let raw = absolute(written, &place.root, place.home.as_deref());
+            let raw = absolute(written, root, place.home.as_deref());
             FilePath {
                 normal: normal(&raw, &place.cwd),
                 raw,

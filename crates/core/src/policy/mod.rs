@@ -39,7 +39,7 @@ pub use kind::{Client, OwnTool, ToolKind, kind};
 pub use path::{Files, NoLinks, Place, Remembered};
 pub use permission::{Permit, wildcard};
 pub use situation::{
-    Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation,
+    Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation, Standing,
 };
 pub use sought::{Sought, folder_of_guarded, name_of_reserved};
 pub use stop::{Asker, StopVerdict, approve, cancel, stop};

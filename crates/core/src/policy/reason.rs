@@ -2,7 +2,7 @@
 
 use super::guard::Touch;
 use super::reserve::{Doubt, Hit};
-use super::situation::{Active, Grants, Situation};
+use super::situation::{Active, Grants, Situation, Standing};
 use super::subject::Subject;
 use super::verdict::Verdict;
 use crate::definition::StepType;
@@ -141,6 +141,22 @@ pub(super) fn reserved(hit: &Hit<'_>, subject: &Subject<'_>) -> Sentences {
     } else {
         ""
     };
+    match hit.reserved.standing {
+        Standing::Current => {}
+        Standing::Replaced => {
+            let other = format!(
+                "{plainly}ask the user: the definition that reserves it is another `{ability}` than the one that runs here"
+            );
+            return (why, other);
+        }
+        Standing::Gone => {
+            let other = format!(
+                "{plainly}ask the user: no definition says so any more, and a human lets it go with `abide validate` in a \
+                 terminal of their own"
+            );
+            return (why, other);
+        }
+    }
     let other = match subject.situation.active() {
         Some(active) if active.ability == hit.reserved.ability => {
             format!("{plainly}leave it to the step that does it; {}", next(active))

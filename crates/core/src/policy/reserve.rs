@@ -6,7 +6,7 @@ use super::kind::{ToolKind, meant_kind};
 use super::likeness::{CommandPattern, Likeness, name_that_tells, names_another, plain_program};
 use super::shell::{Blind, Line};
 use super::situation::Reserved;
-use super::subject::Subject;
+use super::subject::{Subject, seen_from};
 use crate::definition::Protect;
 
 /// A call that is reserved, or could be.
@@ -38,7 +38,7 @@ pub(super) fn reserved<'a>(subject: &Subject<'a>) -> Vec<Hit<'a>> {
             _ => Tool::of(subject, &name, pattern),
         };
         last = Some((pattern.tool(), tool));
-        match likeness(subject, pattern, tool, programs.as_deref()) {
+        match likeness(subject, reserved, tool, programs.as_deref()) {
             (Likeness::CanNot, _) => {}
             (Likeness::Is, _) => hits.push(Hit { reserved, doubt: None }),
             (Likeness::Could, doubt) => {
@@ -88,30 +88,32 @@ impl Tool {
 
 fn likeness(
     subject: &Subject<'_>,
-    pattern: &Protect,
+    reserved: &Reserved,
     tool: Tool,
     programs: Option<&[&str]>,
 ) -> (Likeness, Option<Doubt>) {
     if !(tool.same || tool.alike) {
         return (Likeness::CanNot, None);
     }
-    let Some(argument) = pattern.argument() else {
+    let Some(argument) = reserved.pattern.argument() else {
         return (if tool.same { Likeness::Is } else { Likeness::CanNot }, None);
     };
     match tool.meant {
         Some(ToolKind::Execute) if programs.is_some_and(|programs| names_another(argument, programs)) => {
             (Likeness::CanNot, None)
         }
-        Some(ToolKind::Execute) => command(subject, argument),
-        Some(ToolKind::Edit | ToolKind::Read | ToolKind::Search) => (path(subject, argument), None),
+        Some(ToolKind::Execute) => command(subject, argument, &reserved.root),
+        Some(ToolKind::Edit | ToolKind::Read | ToolKind::Search) => {
+            (path(subject, argument, &reserved.root), None)
+        }
         _ => (text(subject, argument), None),
     }
 }
 
-fn command(subject: &Subject<'_>, argument: &str) -> (Likeness, Option<Doubt>) {
+fn command(subject: &Subject<'_>, argument: &str, root: &str) -> (Likeness, Option<Doubt>) {
     let Some(line) = subject.line() else { return (Likeness::CanNot, None) };
     let place = &subject.situation.place;
-    let pattern = CommandPattern::new(argument, place);
+    let pattern = CommandPattern::new(argument, root, place);
     let found = line.commands.iter().map(|command| pattern.likeness(command, place, subject.files)).max();
     match (found.unwrap_or(Likeness::CanNot), &line.blind) {
         (Likeness::Is, _) => (Likeness::Is, None),
@@ -120,7 +122,7 @@ fn command(subject: &Subject<'_>, argument: &str) -> (Likeness, Option<Doubt>) {
     }
 }
 
-fn path(subject: &Subject<'_>, argument: &str) -> Likeness {
+fn path(subject: &Subject<'_>, argument: &str, root: &str) -> Likeness {
     let arguments = &subject.call.arguments;
     if arguments.unreadable {
         return Likeness::Could;
@@ -131,7 +133,7 @@ fn path(subject: &Subject<'_>, argument: &str) -> Likeness {
         subject
             .spellings(path)
             .iter()
-            .any(|path| can_be(wanted, path) || can_be(wanted, &subject.seen_from_root(path)))
+            .any(|path| can_be(wanted, path) || can_be(wanted, &seen_from(path, root)))
     };
     if arguments.paths.iter().any(|path| fits(path) || can_be(wanted, &path.to_lowercase())) {
         return Likeness::Is;
@@ -248,7 +250,7 @@ mod tests {
                 all += 1;
                 if programs.as_ref().is_some_and(|programs| names_another(pattern, programs)) {
                     told += 1;
-                    let whole = CommandPattern::new(pattern, &place);
+                    let whole = CommandPattern::new(pattern, &place.root, &place);
                     for command in &read.commands {
                         let likeness = whole.likeness(command, &place, &NoLinks);
                         assert_eq!(likeness, Likeness::CanNot, "`{pattern}` and {command:?} of `{line}`");

@@ -125,6 +125,21 @@ pub struct Reserved {
     pub ability: SmolStr,
     /// The call.
     pub pattern: Protect,
+    /// The folder that the paths of the pattern start from, absolute: that of the definition, wherever the session is.
+    pub root: SmolStr,
+    /// Whether a run of the ability lifts it.
+    pub standing: Standing,
+}
+
+/// How a definition that reserves a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// A run of its ability may make the call.
+    Current,
+    /// Another definition has taken the ability's name, or the run is one of another project: no run may make the call.
+    Replaced,
+    /// It does not say so any more, and no human has let it go: nobody may make the call.
+    Gone,
 }
 
 /// A file or folder that is not the agent's to change.

@@ -2,7 +2,7 @@
 
 use super::call::ToolCall;
 use super::kind::{ToolKind, kind, takes_other_code};
-use super::path::{Files, absolute, normal};
+use super::path::{Files, absolute, in_normal_form, normal};
 use super::shell::{self, Blind, Line};
 use super::situation::Situation;
 use std::cell::OnceCell;
@@ -62,10 +62,15 @@ impl<'a> Subject<'a> {
 
     /// Returns a normal path as it is written from the project's root.
     pub(super) fn seen_from_root(&self, path: &str) -> String {
-        let root = normal(&self.situation.place.root, "");
-        match path.strip_prefix(&root).and_then(|rest| rest.strip_prefix('/')) {
-            Some(rest) => rest.to_owned(),
-            None => path.to_owned(),
-        }
+        seen_from(path, &self.situation.place.root)
+    }
+}
+
+/// Returns a normal path as it is written from a folder.
+pub(super) fn seen_from(path: &str, folder: &str) -> String {
+    let folder = in_normal_form(folder);
+    match path.strip_prefix(&*folder).and_then(|rest| rest.strip_prefix('/')) {
+        Some(rest) => rest.to_owned(),
+        None => path.to_owned(),
     }
 }

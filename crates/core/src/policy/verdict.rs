@@ -9,7 +9,7 @@ use super::path::Files;
 use super::reading::only_looks;
 use super::reason;
 use super::reserve::{Hit, reserved};
-use super::situation::{Active, Grants, Session, Situation};
+use super::situation::{Active, Grants, Session, Situation, Standing};
 use super::stop::cancel;
 use super::subject::Subject;
 use crate::definition::{Enforcement, StepType};
@@ -98,7 +98,7 @@ fn always(subject: &Subject<'_>) -> Option<Verdict> {
 /// anybody approved it.
 fn may_make_reserved(subject: &Subject<'_>, hit: &Hit<'_>) -> bool {
     let Some(active) = subject.situation.active() else { return false };
-    if active.ability != hit.reserved.ability {
+    if active.ability != hit.reserved.ability || hit.reserved.standing != Standing::Current {
         return false;
     }
     let by_step = active.step.as_ref().is_some_and(|step| {

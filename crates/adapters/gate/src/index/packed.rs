@@ -9,18 +9,22 @@ mod parts;
 
 use super::{GuardedPath, GuardedRole, Index, Known, ReservedCall};
 use abide_core::definition::Protect;
-use abide_core::policy::{Guarded, Reserved, Sought, folder_of_guarded, name_of_reserved};
+use abide_core::policy::{Guarded, Reserved, Sought, Standing, folder_of_guarded, name_of_reserved};
 pub(super) use parts::{Kept, Packer, Unpacker};
 use parts::{Part, sum};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::PathBuf;
 
 /// What the file begins with; another form begins otherwise, and is compiled anew.
-const FORM: &[u8] = b"abide index 5\n";
+const FORM: &[u8] = b"abide index 6\n";
 /// What stands before the head: the form, the length of the file, and where the head is.
 const BEFORE_HEAD: usize = FORM.len() + 4 + Part::SIZE;
+
+/// The standings of reservations, by the numbers that stand for them.
+const STANDINGS: [Standing; 3] = [Standing::Current, Standing::Replaced, Standing::Gone];
 
 /// Which index it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +68,7 @@ pub(super) fn pack(label: &Label, index: &Index) -> Vec<u8> {
         out.bytes(name.as_bytes());
         out.list(abilities, |out, ability| out.bytes(ability.as_bytes()));
     });
+    head.bytes(index.stopped.as_deref().unwrap_or_default().as_bytes());
     calls(&mut head, &always);
     // The head says where the parts are, which depends on how long it is: what follows has a length that is known.
     let names: usize = folders.keys().map(|folder| 4 + folder.len() + Part::SIZE).sum();
@@ -103,6 +108,8 @@ fn calls(out: &mut Packer, calls: &[(usize, &ReservedCall)]) {
         out.number(*place);
         out.bytes(call.ability.as_bytes());
         out.bytes(call.pattern.as_bytes());
+        out.bytes(call.root.as_os_str().as_bytes());
+        out.number(STANDINGS.iter().position(|one| *one == call.standing).unwrap_or_default());
     });
 }
 
@@ -117,9 +124,15 @@ pub(super) fn known(kept: &Kept<'_>, sought: &Sought) -> Option<(Label, Known)> 
     let mut head = Unpacker(&head);
     let label = head.label()?;
     let (restricted, agents) = head.rights()?;
+    let stopped = head.stopped()?;
     let (calls, paths, _) = sections(kept, &mut head, sought)?;
-    let reserved = calls.into_iter().map(|(ability, pattern)| {
-        Some(Reserved { ability: ability.into(), pattern: Protect::parse(&pattern).ok()? })
+    let reserved = calls.into_iter().map(|call| {
+        Some(Reserved {
+            ability: call.ability.into(),
+            pattern: Protect::parse(&call.pattern).ok()?,
+            root: call.root.to_string_lossy().into(),
+            standing: call.standing,
+        })
     });
     let guarded = paths.into_iter().map(|(role, path)| Guarded {
         path: String::from_utf8(path)
@@ -127,7 +140,7 @@ pub(super) fn known(kept: &Kept<'_>, sought: &Sought) -> Option<(Label, Known)> 
         role: role.role(),
     });
     let (reserved, guarded) = (reserved.collect::<Option<_>>()?, guarded.collect());
-    Some((label, Known { reserved, guarded, restricted, agents }))
+    Some((label, Known { reserved, guarded, restricted, agents, stopped }))
 }
 
 /// Reads the whole of an index; nothing if it is damaged or of another form.
@@ -137,19 +150,20 @@ pub(super) fn unpack(bytes: &[u8]) -> Option<(Label, Index)> {
     let mut head = Unpacker(&head);
     let label = head.label()?;
     let (restricted, agents) = head.rights()?;
+    let stopped = head.stopped()?;
     let (calls, paths, last) = sections(&kept, &mut head, &Sought::everything())?;
     let last = last.read(&kept)?;
     let mut last = Unpacker(&last);
     let level = Some(last.text()?.to_owned()).filter(|level| !level.is_empty());
     let mut calls = calls.into_iter();
     let reserved = last.list(|last| {
-        let (ability, pattern) = calls.next()?;
-        Some(ReservedCall { ability, pattern, file: last.path()?.to_path_buf() })
+        let Call { ability, pattern, root, standing } = calls.next()?;
+        Some(ReservedCall { ability, pattern, file: last.path()?.to_path_buf(), root, standing })
     })?;
     let guarded =
         paths.into_iter().map(|(role, path)| GuardedPath { path: OsString::from_vec(path).into(), role });
     let version = label.version.clone();
-    Some((label, Index { version, level, reserved, guarded: guarded.collect(), restricted, agents }))
+    Some((label, Index { version, level, reserved, guarded: guarded.collect(), restricted, agents, stopped }))
 }
 
 /// Reads the head, and makes sure that the file is as long as it was written.
@@ -161,7 +175,14 @@ fn head<'a>(kept: &'a Kept<'_>) -> Option<Cow<'a, [u8]>> {
     whole.then(|| head.read(kept)).flatten()
 }
 
-type Call = (String, String);
+/// A reservation without the file that it is in, which no hook needs.
+struct Call {
+    ability: String,
+    pattern: String,
+    root: PathBuf,
+    standing: Standing,
+}
+
 type Path = (GuardedRole, Vec<u8>);
 
 /// Reads what is sought of the reservations and guarded paths, in the order in which they were compiled, and where the last part is.
@@ -170,8 +191,12 @@ fn sections(
     head: &mut Unpacker<'_>,
     sought: &Sought,
 ) -> Option<(Vec<Call>, Vec<Path>, Part)> {
-    let call =
-        |out: &mut Unpacker<'_>| Some((out.number()?, (out.text()?.to_owned(), out.text()?.to_owned())));
+    let call = |out: &mut Unpacker<'_>| {
+        let place = out.number()?;
+        let (ability, pattern) = (out.text()?.to_owned(), out.text()?.to_owned());
+        let (root, standing) = (out.path()?.to_path_buf(), *STANDINGS.get(out.number()?)?);
+        Some((place, Call { ability, pattern, root, standing }))
+    };
     let path = |out: &mut Unpacker<'_>| {
         Some((out.number()?, (GuardedRole::numbered(out.number()?)?, out.bytes()?.to_vec())))
     };

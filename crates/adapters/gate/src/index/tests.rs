@@ -6,6 +6,16 @@ use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::symlink;
 
+fn call(pattern: String, file: &Path) -> ReservedCall {
+    ReservedCall {
+        ability: "a".into(),
+        pattern,
+        file: file.to_path_buf(),
+        root: "/p".into(),
+        standing: Standing::Current,
+    }
+}
+
 struct Project {
     folder: tempfile::TempDir,
     compiled: Cell<usize>,
@@ -26,8 +36,7 @@ impl Project {
         let index = gate.index(self.folder.path(), "1", now, &Sought::everything(), |_| {
             self.compiled.set(self.compiled.get() + 1);
             let pattern = fs::read_to_string(self.file()).ok();
-            let reserved =
-                pattern.map(|pattern| ReservedCall { ability: "a".into(), pattern, file: self.file() });
+            let reserved = pattern.map(|pattern| call(pattern, &self.file()));
             let reserved = reserved.into_iter().collect();
             let index = Index { version: "1".into(), reserved, ..Index::default() };
             let sources = vec![self.folder.path().to_path_buf(), self.file()];
@@ -261,8 +270,7 @@ fn no_change_of_a_definition_goes_unseen() {
                 let known =
                     gate.index(home.path(), "1", SystemTime::now() + later, &Sought::everything(), |_| {
                         let pattern = fs::read_to_string(&file).unwrap();
-                        let reserved =
-                            vec![ReservedCall { ability: "a".into(), pattern, file: file.clone() }];
+                        let reserved = vec![call(pattern, &file)];
                         // Not the folder: what is in a file must be seen by the file alone.
                         Compiled {
                             index: Index { version: "1".into(), reserved, ..Index::default() },
@@ -293,7 +301,7 @@ fn what_is_kept_is_looked_at_before_a_hook_would() {
     let compile = |_: Option<&Index>| {
         compiled.set(compiled.get() + 1);
         let pattern = fs::read_to_string(&files[0]).unwrap_or_else(|_| "Read".to_owned());
-        let reserved = vec![ReservedCall { ability: "a".into(), pattern, file: files[0].clone() }];
+        let reserved = vec![call(pattern, &files[0])];
         Compiled {
             index: Index { version: "1".into(), reserved, ..Index::default() },
             triggers: TriggerIndex::default(),

@@ -403,3 +403,32 @@ fn everyday_commands_stay_open() {
         .collect();
     assert_eq!(shut, Vec::<String>::new());
 }
+
+#[test]
+fn what_is_reserved_is_read_from_the_folder_of_its_definition() {
+    let mut situation = free();
+    for reserved in &mut situation.reserved {
+        reserved.root = "/project/packages/a".into();
+    }
+    for command in
+        ["packages/a/deploy.sh x", "cd packages/a && ./deploy.sh", "echo x > packages/a/infra/x", "git push"]
+    {
+        assert!(is_denied(&judge(&situation, &bash(command))), "{command}");
+    }
+    for command in ["./deploy.sh x", "cat infra/x"] {
+        assert_eq!(judge(&situation, &bash(command)), Verdict::Allow, "{command}");
+    }
+}
+
+#[test]
+fn no_run_lifts_what_another_definition_of_its_name_reserves_or_one_that_is_gone() {
+    let granted = step(StepType::Agent, only(&["Bash(git push *)"]));
+    let mut situation = running("deploy", Enforcement::Strict, granted);
+    assert_eq!(judge(&situation, &bash("git push")), Verdict::Allow);
+    for standing in [Standing::Replaced, Standing::Gone] {
+        for reserved in &mut situation.reserved {
+            reserved.standing = standing;
+        }
+        assert!(is_denied(&judge(&situation, &bash("git push"))), "{standing:?}");
+    }
+}

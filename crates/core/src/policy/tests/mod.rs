@@ -19,6 +19,8 @@ fn free() -> Situation {
     let reserved = |ability: &str, pattern: &str| Reserved {
         ability: ability.into(),
         pattern: Protect::parse(pattern).unwrap(),
+        root: "/project".into(),
+        standing: Standing::Current,
     };
     let guarded = |path: &str, role| Guarded { path: path.to_owned(), role };
     Situation {

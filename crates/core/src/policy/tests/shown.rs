@@ -67,7 +67,12 @@ fn crowded(session: Session) -> Situation {
         session,
         reserved: patterns
             .iter()
-            .map(|pattern| Reserved { ability: "deploy".into(), pattern: Protect::parse(pattern).unwrap() })
+            .map(|pattern| Reserved {
+                ability: "deploy".into(),
+                pattern: Protect::parse(pattern).unwrap(),
+                root: "/project".into(),
+                standing: Standing::Current,
+            })
             .collect(),
         // Whatever touches the root touches all: it would hide what else is found.
         guarded: guarded

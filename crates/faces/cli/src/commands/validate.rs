@@ -1,8 +1,11 @@
 //! `abide validate [NAME…]`
 
 use crate::args::{Report, ValidateArguments};
+use crate::gate::let_go;
+use crate::human::agent_above;
 use crate::session::{Session, find};
 use crate::ui::diagnostics::{Counts, FileReport, render_terminal, summary, to_json, to_sarif};
+use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_catalog::{Catalog, Listing, Watch, read_text};
 use abide_core::diagnostic::Diagnostic;
@@ -16,7 +19,9 @@ const PATIENCE: Duration = Duration::from_hours(1);
 pub(crate) fn validate(session: &mut Session<'_>, arguments: &ValidateArguments) -> Result<Exit, Failure> {
     let mut catalog = session.catalog();
     if !arguments.watch {
-        return once(session, &mut catalog, arguments);
+        let exit = once(session, &mut catalog, arguments)?;
+        let_go_of_what_is_gone(session)?;
+        return Ok(exit);
     }
     let failed = |error: abide_catalog::WatchError| Failure::new(Exit::System, error.to_string());
     let mut watch = Watch::start().map_err(failed)?;
@@ -33,6 +38,19 @@ pub(crate) fn validate(session: &mut Session<'_>, arguments: &ValidateArguments)
         while !watch.wait(PATIENCE).map_err(failed)? {}
         catalog.reconfigure(session.configuration());
     }
+}
+
+/// Tells the gate that a human has looked at the definitions: what none of them protects any more is free.
+fn let_go_of_what_is_gone(session: &mut Session<'_>) -> Result<(), Failure> {
+    // An agent may look as well, and could have taken a definition away.
+    if agent_above(session.surroundings).is_some() {
+        return Ok(());
+    }
+    for call in let_go(session.surroundings, &session.place) {
+        let text = format!("`{}` is not protected any more, as it was for {}", call.pattern, call.ability);
+        session.say(&format!("{}\n", visible(&text, true)))?;
+    }
+    Ok(())
 }
 
 /// One file and what is wrong with it.

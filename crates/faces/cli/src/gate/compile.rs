@@ -1,9 +1,11 @@
 //! A project's definitions, as far as the gate must know them.
 
-use abide_catalog::{Catalog, Configuration, Entry, Place, Status};
+use abide_catalog::{Catalog, Configuration, Entry, Listing, Place, Status};
 use abide_core::definition::Enforcement;
+use abide_core::policy::Standing;
 use abide_gate::index::{Compiled, GuardedPath, GuardedRole, Index, ReservedCall, Restricted};
 use abide_gate::triggers::{Suggestible, TriggerIndex};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 /// What tells clients to ask the gate, below a project.
@@ -20,12 +22,21 @@ const PROJECT_SETTINGS: [&str; 8] = [
 /// The same, below the user's home.
 const HOME_SETTINGS: [&str; 3] = [".claude", ".claude.json", ".codex"];
 
-/// Reads every definition of a place; `before` is what was compiled the last time.
+/// What becomes of a reservation that no definition makes any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// It holds: git, a shell or an edit can take a definition away, and with it what it protects.
+    AsItWas,
+    /// A human lets it go.
+    LetGo,
+}
+
+/// Reads every definition of a place; `before` is what was compiled the last time, and what becomes of it.
 pub(super) fn compile(
     place: &Place,
     configuration: Configuration,
     version: &str,
-    before: Option<&Index>,
+    (before, kept): (Option<&Index>, Kept),
 ) -> Compiled {
     let level = configuration.config.abilities.enforcement.as_ref().map(|level| level.value);
     let start = configuration.config.abilities.auto_trigger.as_ref().is_some_and(|flag| flag.value);
@@ -46,11 +57,14 @@ pub(super) fn compile(
         agents: configured,
         ..Index::default()
     };
-    for entry in listing.abilities.iter().filter(|entry| entry.shadowed_by.is_none()) {
+    // One that lost its name to another still protects what it did: that other one may be an agent's.
+    for entry in &listing.abilities {
         let known = index.reserved.len();
         reserve(entry, before, &mut index.reserved);
         let reserves = index.reserved.len() > known;
-        if let Some(summary) = entry.summary.as_ref().filter(|summary| !summary.agents.is_empty()) {
+        if let Some(summary) =
+            entry.summary.as_ref().filter(|summary| entry.shadowed_by.is_none() && !summary.agents.is_empty())
+        {
             let agents = summary.agents.iter().map(ToString::to_string).collect();
             index.restricted.push(Restricted { ability: entry.name.to_string(), agents });
         }
@@ -59,6 +73,10 @@ pub(super) fn compile(
         let role = if reserves { GuardedRole::Reservation } else { GuardedRole::Definition };
         index.guarded.push(GuardedPath { path, role });
     }
+    if let (Some(before), Kept::AsItWas) = (before, kept) {
+        keep(before, &mut index);
+    }
+    index.stopped = stopped(&listing);
     for agent in catalog.agents() {
         let known = index.agents.iter().any(|(name, _)| *name == *agent.name);
         let abilities = agent.profile.and_then(|profile| profile.abilities);
@@ -99,12 +117,37 @@ fn reserve(entry: &Entry, before: Option<&Index>, reserved: &mut Vec<ReservedCal
             ability: entry.name.to_string(),
             pattern: protect.to_string(),
             file: entry.path.clone(),
+            root: entry.root.clone(),
+            standing: if entry.shadowed_by.is_none() { Standing::Current } else { Standing::Replaced },
         })),
         None => {
             let before = before.into_iter().flat_map(|index| &index.reserved);
             reserved.extend(before.filter(|call| call.file == entry.path).cloned());
         }
     }
+}
+
+/// Keeps what was reserved before and is not any more.
+fn keep(before: &Index, index: &mut Index) {
+    let now: HashSet<(&Path, &str)> =
+        index.reserved.iter().map(|call| (call.file.as_path(), call.pattern.as_str())).collect();
+    let gone: Vec<ReservedCall> = before
+        .reserved
+        .iter()
+        .filter(|call| !now.contains(&(call.file.as_path(), call.pattern.as_str())))
+        .map(|call| ReservedCall { standing: Standing::Gone, ..call.clone() })
+        .collect();
+    // Nor may another definition be put in its place.
+    let files: BTreeSet<&PathBuf> = gone.iter().map(|call| &call.file).collect();
+    let guarded = |path: &PathBuf| GuardedPath { path: path.clone(), role: GuardedRole::Reservation };
+    index.guarded.extend(files.into_iter().map(guarded));
+    index.reserved.extend(gone);
+}
+
+/// Returns why not every definition was looked at, if so.
+fn stopped(listing: &Listing) -> Option<String> {
+    let found = listing.abilities_stopped.first()?;
+    Some(format!("there are too many files to tell what is protected in {}", found.display()))
 }
 
 fn settings(place: &Place) -> Vec<GuardedPath> {

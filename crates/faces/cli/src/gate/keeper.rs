@@ -1,6 +1,6 @@
 //! Looks whether a project's definitions have changed before hooks have to, as long as a server is there for its client.
 
-use super::situation::{VERSION, compiled};
+use super::situation::{VERSION, anchored, compiled};
 use crate::Surroundings;
 use abide_catalog::Place;
 use abide_gate::Gate;
@@ -17,7 +17,7 @@ const LEFT_ALONE: Duration = Duration::from_secs(5);
 /// Keeps the index of a place until this process ends. What goes wrong is left to hooks, which look for themselves.
 pub(crate) fn keep_index(surroundings: &Surroundings, place: &Place) {
     let Some(gate) = super::gate(surroundings) else { return };
-    let (surroundings, place) = (surroundings.clone(), place.clone());
+    let (surroundings, place) = (surroundings.clone(), anchored(&gate, place));
     // A server without it serves all the same.
     let _ =
         thread::Builder::new().name("keeper".to_owned()).spawn(move || keep(&surroundings, &place, &gate));
@@ -28,7 +28,7 @@ pub(crate) fn keep_index(surroundings: &Surroundings, place: &Place) {
     reason = "whether definitions have changed is told by the clock of files"
 )]
 fn keep(surroundings: &Surroundings, place: &Place, gate: &Gate) {
-    let root = place.root();
+    let root = place.start.clone();
     loop {
         if gate.wait_for_hooks().is_err() {
             thread::sleep(LEFT_ALONE);

@@ -9,7 +9,7 @@ mod verdicts;
 
 pub(crate) use keeper::keep_index;
 pub(crate) use narrow::narrowed;
-pub(crate) use situation::{held, rights_in, situation};
+pub(crate) use situation::{held, let_go, rights_in, situation};
 pub(crate) use suggest::{described, detected, suggested, told};
 pub(crate) use verdicts::{note_verdict, try_to_take_verdicts};
 

@@ -1,14 +1,15 @@
 //! What a session of a client is in, put together from the gate's files.
 
-use super::compile::compile;
+use super::compile::{Kept, compile};
 use crate::Surroundings;
 use crate::runs;
 use abide_catalog::{Configuration, Place};
 use abide_core::definition::Enforcement;
 use abide_core::policy::{
-    self, Active, AgentRights, Client, Guarded, Remembered, Role, Seat, Session, Situation, Sought, ToolCall,
+    self, Active, AgentRights, Client, Guarded, Remembered, Role, Seat, Session, Situation, Sought, Standing,
+    ToolCall,
 };
-use abide_gate::index::{Compiled, Index, Known};
+use abide_gate::index::{Compiled, Index, Known, ReservedCall};
 use abide_gate::sessions::Bound;
 use abide_gate::{Gate, SessionId};
 use abide_hooks::asked::{Asked, Moment};
@@ -61,7 +62,14 @@ pub(crate) fn situation(
     let mut indexes = Vec::new();
     for place in &places {
         match index(surroundings, gate, place, now, &sought) {
-            Ok(index) => indexes.push(index),
+            Ok(mut index) => {
+                troubles.extend(index.stopped.take());
+                if bound.as_ref().is_some_and(|bound| !bound.root.starts_with(place.root())) {
+                    // A run of another project is not one of what is defined here, whatever it is called.
+                    index.reserved.iter_mut().for_each(replace);
+                }
+                indexes.push(index);
+            }
             Err(error) => troubles.push(error),
         }
     }
@@ -112,7 +120,7 @@ pub(super) fn places(
     // Clients say where a session began, wherever its shell has gone since.
     let began = surroundings.variable("CLAUDE_PROJECT_DIR").map(PathBuf::from);
     for start in began.into_iter().chain([folder.to_path_buf()]) {
-        let root = at(start.canonicalize().unwrap_or(start)).root();
+        let root = anchored(gate, &at(start.canonicalize().unwrap_or(start))).start;
         if !roots.contains(&root) {
             // A session that cannot be remembered is judged by what is known now.
             let _ = gate.see(session, &root);
@@ -125,6 +133,14 @@ pub(super) fn places(
     roots.into_iter().map(at).collect()
 }
 
+/// Returns a place as the gate knows it: definitions are looked for from a folder up, so two with the same ones are one place.
+///
+/// A folder whose definitions are gone stays one as long as their index is there.
+pub(super) fn anchored(gate: &Gate, place: &Place) -> Place {
+    Place { start: place.anchor(|folder| gate.has_index(folder)), ..place.clone() }
+}
+
+/// Looks into the index of an [`anchored`] place.
 fn index(
     surroundings: &Surroundings,
     gate: &Gate,
@@ -132,14 +148,46 @@ fn index(
     now: SystemTime,
     sought: &Sought,
 ) -> Result<Known, String> {
-    gate.index(&place.root(), VERSION, now, sought, |before| compiled(surroundings, place, before))
+    gate.index(&place.start, VERSION, now, sought, |before| compiled(surroundings, place, before))
         .map_err(|error| error.to_string())
 }
 
 /// Compiles the definitions of a place.
 pub(super) fn compiled(surroundings: &Surroundings, place: &Place, before: Option<&Index>) -> Compiled {
     let configuration = Configuration::load(place, |name| surroundings.variable(name));
-    compile(place, configuration, VERSION, before)
+    compile(place, configuration, VERSION, (before, Kept::AsItWas))
+}
+
+/// Lets go of what definitions of a place reserved and do not any more, as a human has looked at them; returns what that was.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether definitions have changed is told by the clock of files"
+)]
+pub(crate) fn let_go(surroundings: &Surroundings, place: &Place) -> Vec<ReservedCall> {
+    let Some(gate) = super::gate(surroundings) else { return Vec::new() };
+    let mut gone = Vec::new();
+    for start in place.project_folders() {
+        let place = Place { start, ..place.clone() };
+        let configuration = Configuration::load(&place, |name| surroundings.variable(name));
+        let compile = |before: Option<&Index>| {
+            let compiled = compile(&place, configuration, VERSION, (before, Kept::LetGo));
+            let is_kept = |call: &&ReservedCall| {
+                compiled
+                    .index
+                    .reserved
+                    .iter()
+                    .any(|one| (&one.file, &one.pattern) == (&call.file, &call.pattern))
+            };
+            let before = before.into_iter().flat_map(|index| &index.reserved);
+            gone.extend(before.filter(|call| !is_kept(call)).cloned());
+            compiled
+        };
+        // What cannot be written is held as before.
+        let _ = gate.index_anew(&place.start, SystemTime::now(), compile);
+    }
+    gone.sort_by(|one, other| (&one.ability, &one.pattern).cmp(&(&other.ability, &other.pattern)));
+    gone.dedup();
+    gone
 }
 
 /// Returns what an agent may run in one place.
@@ -153,7 +201,8 @@ pub(crate) fn rights_in(
     place: &Place,
     agent: Option<&str>,
 ) -> Result<AgentRights, String> {
-    Ok(index(surroundings, gate, place, SystemTime::now(), &Sought::nothing())?.rights(agent))
+    let place = anchored(gate, place);
+    Ok(index(surroundings, gate, &place, SystemTime::now(), &Sought::nothing())?.rights(agent))
 }
 
 /// Returns what holds every agent of a place: the calls that abilities reserve, the files that are guarded, and what the
@@ -168,11 +217,18 @@ pub(crate) fn held(
     place: &Place,
     agent: &str,
 ) -> Result<(Vec<policy::Reserved>, Vec<Guarded>, AgentRights), String> {
-    let index = index(surroundings, gate, place, SystemTime::now(), &Sought::everything())?;
+    let place = anchored(gate, place);
+    let index = index(surroundings, gate, &place, SystemTime::now(), &Sought::everything())?;
     let rights = index.rights(Some(agent));
     let mut guarded = index.guarded;
     guarded.push(Guarded { path: gate.folder().display().to_string(), role: Role::State });
     Ok((index.reserved, guarded, rights))
+}
+
+fn replace(reserved: &mut policy::Reserved) {
+    if reserved.standing == Standing::Current {
+        reserved.standing = Standing::Replaced;
+    }
 }
 
 fn rights(indexes: &[Known], agent: Option<&str>) -> AgentRights {

@@ -32,7 +32,7 @@ pub(crate) fn suggested(
     // A server starts the abilities of the project in which its session began.
     let place = places(surroundings, gate, session, folder, None).into_iter().next()?;
     let compile = |before: Option<&_>| compiled(surroundings, &place, before);
-    let triggers = gate.triggers(&place.root(), VERSION, now, compile).ok()?;
+    let triggers = gate.triggers(&place.start, VERSION, now, compile).ok()?;
     let detection = detected(&triggers, text);
     let best = told(&detection, &situation.agent)?;
     let at = i64::try_from(now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()).ok()?;

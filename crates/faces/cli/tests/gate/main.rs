@@ -5,6 +5,7 @@
 )]
 
 mod deciding;
+mod definitions;
 mod stage;
 mod suggestions;
 mod verdicts;
@@ -49,9 +50,9 @@ fn an_ability_that_was_just_added_holds_and_one_that_was_broken_still_does() {
     stage.define("deploy.yaml", "steps: [\n");
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     stage.shell("./deploy.sh now").unwrap_err();
-    fs::remove_file(stage.path("project/.abide/abilities/deploy.yaml")).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
-    stage.shell("./deploy.sh now").unwrap();
+    stage.person("project", &["validate"]);
+    Stage::settle();
+    stage.shell("./deploy.sh now").unwrap_err();
 }
 
 #[test]
@@ -85,7 +86,8 @@ fn what_keeps_the_protection_in_place_is_not_the_agents_to_change() {
     }
     // Where nothing is protected, a client's settings are nobody's business.
     fs::remove_file(stage.path("project/.abide/abilities/deploy.yaml")).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    stage.person("project", &["validate"]);
+    Stage::settle();
     edit(".claude/settings.json").unwrap();
 }
 

@@ -53,6 +53,18 @@ impl Stage {
         child.wait_with_output().unwrap()
     }
 
+    /// Does what a person does in a terminal, in a folder; returns the exit code and everything that was said.
+    pub(crate) fn person(&self, folder: &str, arguments: &[&str]) -> (i32, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_abide"));
+        command.args(arguments).env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin");
+        abide_testkit::as_a_person(command.current_dir(self.path(folder))).unwrap()
+    }
+
+    /// Waits until hooks look again whether definitions have changed.
+    pub(crate) fn settle() {
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+    }
+
     /// Asks about a shell command in a folder; returns the reason of a denial.
     pub(crate) fn shell_in(&self, folder: &Path, command: &str) -> Result<(), String> {
         let question = serde_json::json!({

@@ -51,33 +51,8 @@ impl Stage {
     }
 
     /// Does what a person does in a terminal; returns the exit code and everything that was said.
-    ///
-    /// This process is a client, because it calls hooks, and nothing that descends from a client is a person's. So the command is
-    /// started by a shell that ends before it.
     pub(crate) fn person(&self, arguments: &[&str]) -> (i32, String) {
-        let said = tempfile::tempdir().unwrap();
-        let (out, code) = (said.path().join("out"), said.path().join("code"));
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", r#"out=$1 code=$2; shift 2; (sleep 0.05; "$@" >"$out" 2>&1; echo $? >"$code.new"; mv "$code.new" "$code") &"#])
-            .arg("sh")
-            .args([&out, &code])
-            .arg(env!("CARGO_BIN_EXE_abide"))
-            .args(arguments)
-            .env_clear()
-            .envs(self.command(arguments).get_envs().filter_map(|(name, value)| Some((name, value?))))
-            .current_dir(self.path("project"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        assert!(shell.status().unwrap().success());
-        let began = Instant::now();
-        while !code.exists() {
-            assert!(began.elapsed() < LONGEST, "`abide {}` does not end", arguments.join(" "));
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let code = fs::read_to_string(code).unwrap().trim().parse().unwrap();
-        (code, fs::read_to_string(out).unwrap())
+        abide_testkit::as_a_person(&self.command(arguments)).unwrap()
     }
 
     /// Asks the hook of a session about a moment; the error is why it says no.

@@ -14,6 +14,8 @@ fn index() -> Index {
         ability: "deploy".into(),
         pattern: pattern.into(),
         file: file.into(),
+        root: "/p".into(),
+        standing: if pattern.starts_with("Bash") { Standing::Current } else { Standing::Gone },
     };
     Index {
         version: "1".into(),
@@ -27,6 +29,7 @@ fn index() -> Index {
         ],
         restricted: vec![Restricted { ability: "wipe".into(), agents: vec!["root".into()] }],
         agents: vec![("ada".into(), vec!["deploy".into(), "wipe".into()]), ("bob".into(), Vec::new())],
+        stopped: Some("too many files".into()),
     }
 }
 
@@ -90,6 +93,8 @@ fn large(count: usize) -> Index {
             ability: format!("a{number}"),
             pattern: format!("Bash(./run-{number}.sh *)"),
             file: format!("/p/{number}.yaml").into(),
+            root: "/p/packages".into(),
+            standing: STANDINGS[number % 3],
         });
         let path = format!("/p/folder-{}/{number}.yaml", number % 50);
         index.guarded.push(GuardedPath { path: path.into(), role: GuardedRole::Reservation });
