@@ -72,12 +72,16 @@ pub(super) enum Refused {
     Run(String),
     /// It ends, or could end, a process that drives a run.
     Kill,
+    /// It types into another terminal, where a human's answer would come from.
+    Types,
 }
 
 /// Returns the command of abide that a shell line would call, if an agent may not.
 pub(super) fn refused(subject: &Subject<'_>) -> Option<Refused> {
     let line = subject.line()?;
-    line.commands.iter().find_map(|command| own(command, subject).or_else(|| kills(command, subject)))
+    line.commands.iter().find_map(|command| {
+        own(command, subject).or_else(|| kills(command, subject)).or_else(|| types(command, subject))
+    })
 }
 
 fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
@@ -222,4 +226,28 @@ fn kills(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
 /// Returns whether a name for `pkill` is a pattern that could be anybody.
 fn is_pattern(word: &str) -> bool {
     !word.starts_with('-') && word.contains(['.', '*', '[', '^', '$', '|', '?', '+'])
+}
+
+/// Recognises what types into another terminal: what runs there, no line shows, and a human could be asked there.
+fn types(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
+    if command.origin == Origin::Mentioned
+        || !subject.situation.may_be_active() && subject.situation.reserved.is_empty()
+    {
+        return None;
+    }
+    let first = command.words.first().filter(|first| is_known(first))?;
+    let words = &command.words[1..];
+    // These know a command by any beginning of its name.
+    let begins =
+        |starts: &[&str]| words.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
+    let hit = match name_of(first).to_ascii_lowercase().as_str() {
+        "tmux" => begins(&["send", "paste", "pasteb"]),
+        "screen" => begins(&["stuff", "paste", "readreg", "register"]),
+        "zellij" => begins(&["write"]),
+        "wezterm" | "kitty" | "kitten" => begins(&["send-text", "send-key"]),
+        "xdotool" => begins(&["type", "key"]),
+        "ydotool" | "wtype" => true,
+        _ => false,
+    };
+    hit.then_some(Refused::Types)
 }

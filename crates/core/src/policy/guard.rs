@@ -1,10 +1,12 @@
 //! Files that are not the agent's to change: definitions, scripts, abide's state, the settings of the gate.
 
-use super::glob::{ANY, can_be, is_known, is_unknown};
+use super::glob::{ANY, can_be, glob, is_known, is_unknown};
+use super::kind::ToolKind;
 use super::path::{absolute, in_normal_form, inside, name_of, normal};
-use super::shell::{Command, Folders, Line, Origin, Program, program, takes_trees};
+use super::shell::Folders;
 use super::situation::{Guarded, Situation};
 use super::subject::Subject;
+use super::written::{Trees, written};
 use std::borrow::Cow;
 
 /// What a call would change, or could.
@@ -30,9 +32,14 @@ pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
         .map(|guarded| (guarded, in_normal_form(&guarded.path)))
         .collect();
     let first = guards.first().map(|(guarded, _)| *guarded)?;
-    let named = subject.call.arguments.paths.iter().find_map(|path| {
+    let whole = takes_whole(subject);
+    let named = named(subject).find_map(|path| {
         let spellings = subject.spellings(path);
-        spellings.iter().find_map(|path| guards.iter().find(|(_, guard)| inside(path, guard)))
+        let hit = |path: &String, guard: &str| {
+            inside(path, guard)
+                || subject.kind == ToolKind::Other && inside(guard, path) && (whole || is_held(path))
+        };
+        spellings.iter().find_map(|path| guards.iter().find(|(_, guard)| hit(path, guard)))
     });
     if let Some((guarded, _)) = named {
         return Some(Touch { guarded, doubtful: false });
@@ -44,12 +51,13 @@ pub(super) fn touched<'a>(subject: &Subject<'a>) -> Option<Touch<'a>> {
     let line = subject.line()?;
     let mut doubt = None;
     for (word, reach) in written(line) {
-        let Some(spelled) = reach.spelled(word, subject) else { continue };
+        let Some(spelled) = reach.spelled(&word, subject) else { continue };
         for (guarded, guard) in &guards {
             match spelled.touches(guard) {
                 Touches::Yes => return Some(Touch { guarded, doubtful: false }),
-                Touches::Perhaps if run || !is_unknown(word) => doubt = doubt.or(Some(*guarded)),
-                Touches::Perhaps | Touches::No => {}
+                Touches::Perhaps => doubt = doubt.or(Some(*guarded)),
+                Touches::Anything if run => doubt = doubt.or(Some(*guarded)),
+                Touches::Anything | Touches::No => {}
             }
         }
     }
@@ -75,18 +83,20 @@ pub(super) fn reached(subject: &Subject<'_>) -> Option<Vec<Reached>> {
     if arguments.unreadable {
         return None;
     }
-    for path in &arguments.paths {
-        found.extend(subject.spellings(path).into_iter().map(|path| Reached { path, trees: false }));
+    let trees = subject.kind == ToolKind::Other;
+    for path in named(subject) {
+        found.extend(subject.spellings(path).into_iter().map(|path| Reached { path, trees }));
     }
     let Some(line) = subject.line() else { return Some(found) };
     if line.blind.is_some() {
         return None;
     }
     for (word, reach) in written(line) {
-        let Some(spelled) = reach.spelled(word, subject) else { continue };
+        let Some(spelled) = reach.spelled(&word, subject) else { continue };
+        let trees = reach.trees != Trees::No;
         for place in spelled.places {
             let Spelling::Known(spellings) = place else { return None };
-            found.extend(spellings.into_iter().map(|path| Reached { path, trees: reach.trees }));
+            found.extend(spellings.into_iter().map(|path| Reached { path, trees }));
         }
     }
     Some(found)
@@ -94,124 +104,46 @@ pub(super) fn reached(subject: &Subject<'_>) -> Option<Vec<Reached>> {
 
 /// How a command reaches what a word names.
 pub(super) struct Reach<'l> {
-    folders: &'l Folders,
-    /// Whether it changes all that is below.
-    trees: bool,
+    pub(super) folders: &'l Folders,
+    /// Whether it changes what is below.
+    pub(super) trees: Trees,
     /// Whether a word of which nothing is known counts.
-    unknown: bool,
+    pub(super) unknown: bool,
+    /// What the files are called that it changes below, if it says so.
+    pub(super) names: Vec<&'l str>,
 }
 
-/// Returns every word of a line that may name a file that is written.
-pub(super) fn written(line: &Line) -> impl Iterator<Item = (&str, Reach<'_>)> {
-    let redirected = line.writes.iter().map(|(word, folders)| {
-        let reach = Reach { folders, trees: false, unknown: true };
-        (word.as_str(), reach)
-    });
-    let commands =
-        line.commands.iter().filter(|command| matches!(command.origin, Origin::Runs | Origin::Task));
-    redirected.chain(commands.flat_map(arguments))
+/// Returns what a call names that may be a path. Nobody knows under which keys a tool that nobody knows takes paths.
+fn named<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a String> {
+    let arguments = &subject.call.arguments;
+    let texts = if subject.kind == ToolKind::Other { &arguments.texts[..] } else { &[] };
+    let could_be = |text: &&String| text.len() <= LONGEST_PATH && !text.contains('\n');
+    arguments.paths.iter().chain(texts.iter().filter(could_be))
 }
 
-/// Returns the arguments of a command that it may write.
-fn arguments(command: &Command) -> Vec<(&str, Reach<'_>)> {
-    let first = &command.words[0];
-    let name = if is_known(first) { name_of(first).to_ascii_lowercase() } else { String::new() };
-    let words = &command.words[1..];
-    let has =
-        |options: &[&str]| words.iter().any(|word| options.iter().any(|option| word.starts_with(option)));
-    let reach = |trees, unknown| Reach { folders: &command.folders, trees, unknown };
-    let known = program(&name);
-    let (trees, unknown) = match known {
-        // What these run was taken out of them and is looked at by itself.
-        Program::Wrapper(_)
-        | Program::Shell
-        | Program::Eval
-        | Program::Source
-        | Program::Folder
-        | Program::Declare
-        | Program::Receive
-        | Program::Alias
-        | Program::Trap
-        | Program::Awk => return Vec::new(),
-        Program::Sed if !in_place(words) => return Vec::new(),
-        Program::Find if !has(&["-delete", "-fprint", "-fls"]) => return Vec::new(),
-        Program::Git => return git(command),
-        _ if super::shell::only_reads(&name) || name == "abide" => return Vec::new(),
-        // Only the last one is written.
-        _ if matches!(name.as_str(), "cp" | "install" | "rsync" | "scp" | "link") => {
-            let target = words.iter().rev().find(|word| !word.starts_with('-'));
-            let named = words.iter().filter_map(|word| word.strip_prefix("--target-directory="));
-            let after = words.iter().zip(words.iter().skip(1)).filter(|(option, _)| *option == "-t");
-            return target
-                .map(String::as_str)
-                .into_iter()
-                .chain(named)
-                .chain(after.map(|(_, word)| word.as_str()))
-                .map(|word| (word, reach(false, true)))
-                .collect();
-        }
-        _ => {
-            let destroys = takes_trees(&name);
-            (
-                destroys,
-                destroys || matches!(name.as_str(), "tee" | "dd" | "truncate" | "sed" | "patch" | "touch"),
-            )
-        }
-    };
-    let mut found = Vec::new();
-    for word in words {
-        found.push((word.as_str(), reach(trees, unknown)));
-        // `--output=FILE`, `of=FILE`, `-oFILE`
-        if let Some((_, value)) = word.split_once('=') {
-            found.push((value, reach(trees, unknown)));
-        } else if word.starts_with('-')
-            && !word.starts_with("--")
-            && word.len() > 2
-            && word.is_char_boundary(2)
-        {
-            found.push((&word[2..], reach(trees, false)));
-        }
-    }
-    if known == Program::Find && !words.iter().any(|word| !word.starts_with('-')) {
-        found.push((".", reach(true, true)));
-    }
-    found
-}
+/// The longest text that is taken for a path where it need not be one.
+const LONGEST_PATH: usize = 1_024;
 
-/// Returns whether `sed` is told to write the files that it reads.
-pub(super) fn in_place(words: &[String]) -> bool {
-    let short = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains('i');
-    words
+/// Returns whether a tool that nobody knows is called like one that takes away or moves what it is given.
+fn takes_whole(subject: &Subject<'_>) -> bool {
+    let name = subject.call.name.to_lowercase();
+    ["delete", "remove", "move", "rename", "trash", "unlink", "rmdir", "purge", "wipe"]
         .iter()
-        .any(|word| short(word) || word.starts_with("--in-place") || !is_known(word) && word.starts_with('-'))
+        .any(|verb| name.contains(verb))
 }
 
-/// Returns what a subcommand of git replaces or removes.
-fn git(command: &Command) -> Vec<(&str, Reach<'_>)> {
-    let words = &command.words[1..];
-    let destroys = ["checkout", "restore", "rm", "mv", "clean", "apply", "sparse-checkout"];
-    let Some(at) = words.iter().position(|word| destroys.contains(&word.as_str())) else { return Vec::new() };
-    let reach = || Reach { folders: &command.folders, trees: true, unknown: false };
-    let mut found: Vec<_> = words[at + 1..].iter().map(|word| (word.as_str(), reach())).collect();
-    if words[at] == "clean" && !names_its_paths(&words[at + 1..]) {
-        found.push((".", reach()));
-    }
-    found
-}
-
-/// Returns whether `git clean` is told what to clean: without a path it cleans all that is below.
-fn names_its_paths(words: &[String]) -> bool {
-    // What follows `-e` is a pattern that only looks like a path, and a word that is not known may come to nothing.
-    let option = |word: &String| word.starts_with('-');
-    let excludes = |word: &String| {
-        word.starts_with("--e") || !word.starts_with("--") && option(word) && word.contains('e')
-    };
-    words.iter().all(|word| is_known(word) && !word.is_empty() && !excludes(word))
-        && words.iter().any(|word| !option(word))
+/// Returns whether a normal path lies in a folder of abide or of a client, where little but what is guarded lies.
+fn is_held(path: &str) -> bool {
+    const FOLDERS: [&str; 5] = [".abide", ".opencode", ".claude", ".codex", ".agents"];
+    let parts: Vec<&str> = path.split('/').collect();
+    parts.iter().any(|part| FOLDERS.contains(part))
+        || parts.windows(2).any(|pair| matches!(pair, ["state" | "share" | ".config", "abide"]))
 }
 
 enum Touches {
     No,
+    /// It could be any file at all.
+    Anything,
     Perhaps,
     Yes,
 }
@@ -242,7 +174,14 @@ impl<'r> Reach<'r> {
             return None;
         }
         if is_unknown(word) {
-            return self.unknown.then(|| Spelled { reach: self, word, places: vec![Spelling::Anything] });
+            let anything = |folder: &Option<String>| match folder {
+                Some(folder) if is_held(&normal(folder, "")) => {
+                    Spelling::Partly(format!("{}/{ANY}", folder.to_lowercase()))
+                }
+                _ => Spelling::Anything,
+            };
+            let places = || self.folders.iter().map(anything).collect();
+            return self.unknown.then(|| Spelled { reach: self, word, places: places() });
         }
         let home = subject.situation.place.home.as_deref();
         let relative = !word.starts_with(['/', '~']);
@@ -267,34 +206,52 @@ impl Spelled<'_> {
     /// Compares what the word names with the normal path of something guarded.
     fn touches(&self, guard: &str) -> Touches {
         let trees = self.reach.trees;
-        let mut perhaps = false;
+        let (mut perhaps, mut anything) = (false, false);
         for place in &self.places {
             match place {
-                Spelling::Anything => perhaps = true,
+                Spelling::Anything => anything = true,
                 Spelling::Somewhere => perhaps |= self.reach.somewhere(self.word, guard),
                 Spelling::Partly(text) => {
                     perhaps |= can_be(text, guard)
                         || can_be(text, &format!("{guard}/{ANY}"))
-                        || (trees && can_be(guard, &format!("{text}/{ANY}")))
+                        || (trees.reaches(is_held(text)) && can_be(guard, &format!("{text}/{ANY}")))
                         || (text.contains("..") && can_be(text, &format!("{ANY}/{}{ANY}", name_of(guard))));
                 }
                 Spelling::Known(spellings) => {
-                    if spellings.iter().any(|path| inside(path, guard) || (trees && inside(guard, path))) {
+                    let below = |path: &String| {
+                        trees.reaches(is_held(path)) && inside(guard, path) && self.reach.may_be(guard)
+                    };
+                    if spellings.iter().any(|path| inside(path, guard) || below(path)) {
                         return Touches::Yes;
                     }
                 }
             }
         }
-        if perhaps { Touches::Perhaps } else { Touches::No }
+        match (perhaps, anything) {
+            (true, _) => Touches::Perhaps,
+            (false, true) => Touches::Anything,
+            (false, false) => Touches::No,
+        }
     }
 }
 
 impl Reach<'_> {
+    /// Returns whether what is guarded, or what lies in it, may be called as the files that are changed are.
+    fn may_be(&self, guard: &str) -> bool {
+        let called = [name_of(guard), "ability.yaml", "ability.yml"];
+        self.names.is_empty()
+            || self
+                .names
+                .iter()
+                .any(|name| called.iter().any(|called| can_be(&glob(&name.to_lowercase()), called)))
+    }
+
     /// Compares a relative path in a folder that is not known.
     fn somewhere(&self, word: &str, guard: &str) -> bool {
         let path = normal(&format!("/{word}"), "");
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
         // `.` and `..` could be any folder.
-        (first.is_empty() && self.trees) || guard.split('/').any(|part| !part.is_empty() && part == first)
+        (first.is_empty() && self.trees == Trees::All)
+            || guard.split('/').any(|part| !part.is_empty() && part == first)
     }
 }

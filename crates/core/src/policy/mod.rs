@@ -32,6 +32,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod written;
 
 pub use call::{Arguments, ToolCall};
 pub use grant::names_tool;

@@ -71,7 +71,7 @@ fn command(command: &Command) -> bool {
             )
         }
         Program::Find => !has(&["-delete", "-fprint", "-fls", "-ok"]),
-        Program::Sed => !super::guard::in_place(words),
+        Program::Sed => !super::written::in_place(words),
         Program::Git => {
             let quiet = !has(&["--output", "-c", "--ext-diff", "-O", "--open-files", "--exec-path"]);
             let subcommand = words.iter().find(|word| !word.starts_with('-'));

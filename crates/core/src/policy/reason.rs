@@ -96,6 +96,11 @@ pub(super) fn kill(situation: &Situation) -> Sentences {
     ("this could end the process that drives a run".to_owned(), instead(situation))
 }
 
+pub(super) fn types(situation: &Situation) -> Sentences {
+    let why = "this types into another terminal, where no line shows what is run and a human could be asked";
+    (why.to_owned(), instead(situation))
+}
+
 pub(super) fn guarded(touch: &Touch<'_>, subject: &Subject<'_>) -> Sentences {
     let tool = excerpt(&subject.call.name);
     let (path, role) = (excerpt(&touch.guarded.path), touch.guarded.role.word());

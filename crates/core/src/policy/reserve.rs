@@ -1,12 +1,12 @@
 //! `protects`: whether a call is one that an ability reserves.
 
 use super::glob::{can_be, glob};
-use super::guard::written;
 use super::kind::{ToolKind, meant_kind};
 use super::likeness::{CommandPattern, Likeness, name_that_tells, names_another, plain_program};
 use super::shell::{Blind, Line};
 use super::situation::Reserved;
 use super::subject::{Subject, seen_from};
+use super::written::written;
 use crate::definition::Protect;
 
 /// A call that is reserved, or could be.
@@ -140,7 +140,7 @@ fn path(subject: &Subject<'_>, argument: &str, root: &str) -> Likeness {
     }
     let Some(line) = subject.line() else { return Likeness::CanNot };
     let by_shell = written(line).any(|(word, _)| {
-        !super::glob::is_unknown(word) && (can_be(wanted, &word.to_lowercase()) || fits(word))
+        !super::glob::is_unknown(&word) && (can_be(wanted, &word.to_lowercase()) || fits(&word))
     });
     if by_shell { Likeness::Could } else { Likeness::CanNot }
 }

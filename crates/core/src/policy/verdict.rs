@@ -82,6 +82,7 @@ fn always(subject: &Subject<'_>) -> Option<Verdict> {
             Refused::Command(command) => reason::own_command(&command, subject.situation),
             Refused::Run(ability) => reason::not_runnable(&ability),
             Refused::Kill => reason::kill(subject.situation),
+            Refused::Types => reason::types(subject.situation),
         });
     }
     if let Some(touch) = guard::touched(subject) {

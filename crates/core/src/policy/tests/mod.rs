@@ -2,6 +2,7 @@
 
 mod doors;
 mod grants;
+mod held;
 mod levels;
 mod open;
 mod properties;
