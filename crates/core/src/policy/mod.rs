@@ -23,6 +23,7 @@ mod permission;
 mod reading;
 mod reason;
 mod reserve;
+mod script;
 mod shell;
 mod situation;
 mod sought;
@@ -39,6 +40,7 @@ pub use grant::names_tool;
 pub use kind::{Client, OwnTool, ToolKind, kind};
 pub use path::{Files, NoLinks, Place, Remembered};
 pub use permission::{Permit, wildcard};
+pub use script::made_by_script;
 pub use situation::{
     Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation, Standing,
 };

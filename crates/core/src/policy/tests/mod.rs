@@ -7,6 +7,7 @@ mod levels;
 mod open;
 mod properties;
 mod random;
+mod scripts;
 mod selves;
 mod shown;
 mod wrapping;

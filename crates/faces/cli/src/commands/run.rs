@@ -3,6 +3,8 @@
 use super::drive::{Asking, drive};
 use super::dry_run::dry_run;
 use crate::args::{ResumeArguments, RunArguments};
+use crate::gate::keeps_to_its_own;
+use crate::human::agent_above;
 use crate::runners;
 use crate::runs::{self, Progress};
 use crate::session::Session;
@@ -19,6 +21,9 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result
         return dry_run(session, start, arguments.stubs.as_deref());
     }
     let prepared = runs::prepare(session, start.clone())?;
+    if agent_above(session.surroundings).is_some() {
+        keeps_to_its_own(session, &prepared.run)?;
+    }
     // Before there is a log: a run that cannot begin leaves nothing.
     runs::can_begin(session, &prepared)?;
     if session.surroundings.terminal && !session.json {

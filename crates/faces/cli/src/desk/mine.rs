@@ -2,7 +2,7 @@
 
 use super::{LocalDesk, refused, session_of, value};
 use crate::builtin::sessions_file;
-use crate::gate::try_to_take_verdicts;
+use crate::gate::{keeps_to_its_own, try_to_take_verdicts};
 use crate::runs::{self, LocalDriver, SystemClock};
 use crate::traces::tell_of_run;
 use abide_core::definition::Enforcement;
@@ -55,6 +55,7 @@ impl LocalDesk {
         let (prepared, level) = self
             .quietly(|session| {
                 let prepared = runs::prepare(session, start)?;
+                keeps_to_its_own(session, &prepared.run)?;
                 let own = prepared.run.ability.settings.enforcement.as_ref().map(|level| level.value);
                 let configured = session.configuration().config.abilities.enforcement;
                 let level = own.or(configured.map(|level| level.value)).unwrap_or(Enforcement::Strict);

@@ -3,12 +3,14 @@
 mod compile;
 mod keeper;
 mod narrow;
+mod scripts;
 mod situation;
 mod suggest;
 mod verdicts;
 
 pub(crate) use keeper::keep_index;
 pub(crate) use narrow::narrowed;
+pub(crate) use scripts::keeps_to_its_own;
 pub(crate) use situation::{held, let_go, rights_in, situation};
 pub(crate) use suggest::{described, detected, suggested, told};
 pub(crate) use verdicts::{note_verdict, try_to_take_verdicts};

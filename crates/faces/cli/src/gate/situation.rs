@@ -141,7 +141,7 @@ pub(super) fn anchored(gate: &Gate, place: &Place) -> Place {
 }
 
 /// Looks into the index of an [`anchored`] place.
-fn index(
+pub(super) fn index(
     surroundings: &Surroundings,
     gate: &Gate,
     place: &Place,

@@ -126,3 +126,51 @@ fn what_a_definition_protected_that_is_gone_is_protected_until_a_human_lets_it_g
         stage.shell("./deploy.sh now").unwrap_err();
     }
 }
+
+#[test]
+fn an_agent_starts_no_ability_around_what_another_one_reserves() {
+    let stage = Stage::new();
+    stage.define("deploy.yaml", DEPLOY);
+    fs::write(stage.path("project/deploy.sh"), "#!/bin/sh\necho \"$*\" >> shipped\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(stage.path("project/deploy.sh"), mode).unwrap();
+    let evil = |name: &str, head: &str, step: &str| {
+        stage.define(
+            &format!("{name}.yaml"),
+            &format!("description: Evil\n{head}steps:\n  - {{ id: go, {step} }}\n"),
+        );
+    };
+    evil("evil", "", "run: ./deploy.sh evil");
+    evil("around", "", "workflow: evil");
+    stage.define("fine.yaml", "description: Fine\nsteps:\n  - { id: go, run: echo fine >> shipped }\n");
+    stage.define("calls.yaml", "description: Calls\nsteps:\n  - { id: go, workflow: deploy }\n");
+    let run = |name: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_abide"))
+            .args(["run", name])
+            .env_clear()
+            .env("HOME", stage.path("home"))
+            .env("PATH", "/usr/bin:/bin")
+            .env("CLAUDECODE", "1")
+            .current_dir(stage.path("project"))
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for name in ["evil", "around"] {
+        let (done, said) = run(name);
+        assert!(!done && said.contains("is reserved for the ability"), "{name}: {said}");
+    }
+    assert!(!stage.path("project/shipped").exists());
+    for name in ["fine", "deploy", "calls"] {
+        let (done, said) = run(name);
+        assert!(done, "{name}: {said}");
+    }
+    // A human has read it.
+    let (code, said) = stage.person("project", &["run", "evil"]);
+    assert_eq!(code, 0, "{said}");
+    // To say that it protects the same makes it no owner.
+    evil("owner", "protects: [\"Bash(./deploy.sh *)\"]\n", "run: ./deploy.sh evil");
+    Stage::settle();
+    let (done, said) = run("owner");
+    assert!(!done && said.contains("is reserved for the ability `deploy`"), "{said}");
+}
