@@ -16,6 +16,7 @@ pub mod model;
 pub mod outbox;
 mod person;
 pub mod play;
+pub mod questions;
 pub mod reading;
 pub mod runner;
 pub mod sessions;

@@ -23,6 +23,7 @@ mod messages;
 mod outage;
 mod outbox;
 mod outputs;
+mod questions;
 mod schema;
 mod sessions;
 mod starts;

@@ -17,6 +17,8 @@ use tokio::time::timeout;
 pub(crate) const CHANNEL: &str = "abide_streams";
 /// What the news of a session's messages are told by, before its id: no stream is called so.
 pub(crate) const MESSAGES: &str = "messages/";
+/// The same for questions about calls.
+pub(crate) const QUESTIONS: &str = "questions/";
 /// How long nobody looks when nothing is heard, and no connection listens.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The same while one does, whose silence is looked into for all: a belt beside the braces.

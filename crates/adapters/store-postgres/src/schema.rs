@@ -181,6 +181,7 @@ CREATE TABLE session_files (
 CREATE INDEX session_files_by_folder ON session_files (session, folder, path);
 "#,
     crate::outbox::TABLE,
+    crate::questions::TABLE,
 ];
 
 /// Brings a database to the present version, in one transaction; another server may have been faster.

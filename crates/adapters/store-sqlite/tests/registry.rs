@@ -22,6 +22,7 @@ abide_testkit::audit_contract!(make);
 abide_testkit::sessions_contract!(make);
 abide_testkit::messages_contract!(make);
 abide_testkit::outbox_contract!(make);
+abide_testkit::questions_contract!(make);
 
 #[tokio::test]
 async fn a_key_that_another_process_revokes_is_revoked_here_at_once() {

@@ -16,6 +16,7 @@ mod messages;
 mod model;
 mod outbox;
 mod process;
+mod questions;
 mod runner;
 mod sessions;
 mod starts;
@@ -48,6 +49,9 @@ pub use outbox::{
     PostedDeliveries, Undelivered,
 };
 pub use process::{Cancel, Ending, Line, Process, ProcessError, Signal, Sink, Spec, Stream, Variable};
+pub use questions::{
+    CallAnswer, MOST_QUESTIONS, QUESTIONS_KEPT, QuestionRow, QuestionState, Questions, QuestionsError,
+};
 pub use runner::{
     Answer, Cancellation, Later, Listener, Runner, RunnerEnd, Runners, Task, Worker, runner_of,
 };

@@ -1,14 +1,22 @@
-//! Calls that wait for a human's yes, in this process: asked by a turn, answered by whoever may.
+//! Calls that wait for a human's yes: asked by a turn, and answered by whoever may, at any server that shares the store.
 
-use crate::port::{Clock, Confirm, ConfirmQuestion, Confirmation, Later};
+use crate::audit;
+use crate::port::{
+    CallAnswer, Clock, Confirm, ConfirmQuestion, Confirmation, Later, QuestionRow, QuestionState, Questions,
+    QuestionsError, SessionId,
+};
 use abide_core::event::Timestamp;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use abide_formats::json::{parse, to_json};
+use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
 
 /// How long the turn waits; see [`crate::turn`].
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How soon it is tried again to ask, or to hear, when the store does not answer.
+const AGAIN: Duration = Duration::from_millis(500);
+/// How long whoever asked has to take an answer; one who is gone never does.
+const TAKEN: Duration = Duration::from_secs(5);
 
 /// A call that waits for a human's yes.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,83 +31,151 @@ pub struct ToolQuestion {
     pub deadline: Timestamp,
 }
 
-struct Asked {
-    shown: ToolQuestion,
-    answer: oneshot::Sender<Confirmation>,
-}
+impl ToolQuestion {
+    fn to_row(&self) -> QuestionRow {
+        let ConfirmQuestion { session, agent, tool, arguments, why } = &self.question;
+        let text = json!({
+            "session": session.as_str(), "agent": agent, "tool": tool, "arguments": to_json(arguments), "why": why,
+        });
+        QuestionRow {
+            id: self.id.clone(),
+            text: text.to_string(),
+            asked_at: self.asked_at.0,
+            deadline: self.deadline.0,
+        }
+    }
 
-type Open = Arc<Mutex<BTreeMap<String, Asked>>>;
+    /// Reads a row; one that another version wrote in another way is none.
+    fn of(row: &QuestionRow) -> Option<Self> {
+        let asked: Value = serde_json::from_str(&row.text).ok()?;
+        let text = |name: &str| asked[name].as_str().map(str::to_owned);
+        let question = ConfirmQuestion {
+            session: SessionId::parse(asked["session"].as_str()?)?,
+            agent: text("agent")?,
+            tool: text("tool")?,
+            arguments: parse(&asked["arguments"].to_string()).ok()?,
+            why: text("why")?,
+        };
+        Some(Self {
+            id: row.id.clone(),
+            question,
+            asked_at: Timestamp(row.asked_at),
+            deadline: Timestamp(row.deadline),
+        })
+    }
+}
 
 /// Is told of each question when it is asked; must return at once.
 pub type Asking = Arc<dyn Fn(&ToolQuestion) + Send + Sync>;
 
-/// The questions that are open here.
+/// The questions that are open.
 pub struct Inbox<C> {
     clock: Arc<C>,
-    open: Open,
+    questions: Arc<dyn Questions>,
     asking: Option<Asking>,
 }
 
-fn lock(open: &Open) -> MutexGuard<'_, BTreeMap<String, Asked>> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<C: Clock> Inbox<C> {
-    /// Makes an inbox that is empty.
-    pub fn new(clock: Arc<C>) -> Self {
-        Self { clock, open: Open::default(), asking: None }
+    /// Makes an inbox over what is kept.
+    pub fn new(clock: Arc<C>, questions: Arc<dyn Questions>) -> Self {
+        Self { clock, questions, asking: None }
     }
 
-    /// Has somebody told of each question.
+    /// Has somebody told of each question that is asked here.
     #[must_use]
     pub fn telling(self, asking: Asking) -> Self {
         Self { asking: Some(asking), ..self }
     }
 
-    /// Returns what is asked now, in the order of asking.
-    pub fn open(&self) -> Vec<ToolQuestion> {
-        lock(&self.open).values().map(|asked| asked.shown.clone()).collect()
+    /// Returns what is asked now, at every server, in the order of asking.
+    pub async fn open(&self) -> Result<Vec<ToolQuestion>, QuestionsError> {
+        let open = self.questions.open(self.clock.now().0).await?;
+        Ok(open.iter().filter_map(ToolQuestion::of).collect())
     }
 
-    /// Returns a question that is open.
-    pub fn find(&self, id: &str) -> Option<ToolQuestion> {
-        lock(&self.open).get(id).map(|asked| asked.shown.clone())
+    /// Returns whether a question was asked, and not taken back.
+    pub async fn knows(&self, id: &str) -> Result<bool, QuestionsError> {
+        Ok(self.questions.state(id).await?.is_some())
     }
 
-    /// Answers a question; returns whether somebody still waited for it.
-    pub fn answer(&self, id: &str, said: Confirmation) -> bool {
-        let asked = lock(&self.open).remove(id);
-        asked.is_some_and(|asked| asked.answer.send(said).is_ok())
+    /// Answers a question; returns whether that counts: it was the first answer, and somebody still waited for it.
+    pub async fn answer(&self, id: &str, answer: CallAnswer) -> Result<bool, QuestionsError> {
+        // What comes to nothing is no change: the note about it stays with the caller until it counts.
+        let note = audit::take();
+        let counts = self.given(id, answer).await;
+        if let Some(note) = note {
+            audit::put_back(note);
+        }
+        counts
+    }
+
+    async fn given(&self, id: &str, answer: CallAnswer) -> Result<bool, QuestionsError> {
+        if !self.questions.answer(id, answer, self.clock.now().0).await? {
+            return Ok(false);
+        }
+        let taken = async {
+            loop {
+                let news = self.questions.news(id);
+                match self.questions.state(id).await? {
+                    Some(QuestionState::Taken) => return Ok(true),
+                    Some(QuestionState::Answered | QuestionState::Open) => news.await,
+                    None => return Ok(false),
+                }
+            }
+        };
+        if let Ok(taken) = tokio::time::timeout(TAKEN, taken).await {
+            return taken;
+        }
+        // Whoever asked is gone. If it is only slow, one of the two is first.
+        self.questions.withdraw(id).await?;
+        Ok(self.questions.state(id).await? == Some(QuestionState::Taken))
     }
 }
 
 /// Takes a question back when nobody waits for its answer any more.
 struct Waiting {
-    open: Open,
+    questions: Arc<dyn Questions>,
     id: String,
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        lock(&self.open).remove(&self.id);
+        // Without a runtime the process ends; the question does so with its time.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(self.questions.withdraw(&self.id));
+        }
+    }
+}
+
+/// Waits for the answer, through whatever happens to the store.
+async fn heard(questions: &dyn Questions, id: &str) -> CallAnswer {
+    loop {
+        let news = questions.news(id);
+        match questions.take(id).await {
+            Ok(Some(answer)) => return answer,
+            Ok(None) => news.await,
+            Err(_) => tokio::time::sleep(AGAIN).await,
+        }
     }
 }
 
 impl<C: Clock> Confirm for Inbox<C> {
     fn confirm(&self, question: ConfirmQuestion) -> Later<Confirmation> {
-        let (answer, answered) = oneshot::channel();
         // Ids of runs begin with the time.
         let id = self.clock.new_run().to_string();
         let now = self.clock.now();
         let shown = ToolQuestion { id: id.clone(), question, asked_at: now, deadline: now.after(PATIENCE) };
-        let waiting = Waiting { open: Arc::clone(&self.open), id: id.clone() };
-        lock(&self.open).insert(id, Asked { shown: shown.clone(), answer });
-        if let Some(asking) = &self.asking {
-            asking(&shown);
-        }
+        let (questions, asking) = (Arc::clone(&self.questions), self.asking.clone());
         Box::pin(async move {
-            let _waiting = waiting;
-            answered.await.unwrap_or(Confirmation::Nobody)
+            let waiting = Waiting { questions: Arc::clone(&questions), id };
+            // How long that is tried is up to whoever asks.
+            while questions.ask(shown.to_row()).await.is_err() {
+                tokio::time::sleep(AGAIN).await;
+            }
+            if let Some(asking) = asking {
+                asking(&shown);
+            }
+            heard(&*questions, &waiting.id).await.into()
         })
     }
 }

@@ -16,6 +16,7 @@ abide_testkit::audit_contract!(make);
 abide_testkit::sessions_contract!(make);
 abide_testkit::messages_contract!(make);
 abide_testkit::outbox_contract!(make);
+abide_testkit::questions_contract!(make);
 
 fn files(
     clock: std::sync::Arc<dyn Fn() -> abide_core::event::Timestamp + Send + Sync>,

@@ -9,6 +9,7 @@ mod bells;
 mod keys;
 mod messages;
 mod outbox;
+mod questions;
 mod recent;
 mod sessions;
 mod starts;
@@ -114,6 +115,7 @@ CREATE TABLE session_messages (
 CREATE INDEX session_messages_open ON session_messages (session, number) WHERE status IS NULL;
 ",
     outbox::TABLE,
+    questions::TABLE,
 ];
 
 /// Keeps what a server needs beside the log in one SQLite file.

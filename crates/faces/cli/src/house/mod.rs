@@ -93,7 +93,8 @@ impl LocalHouse {
         // Nothing else is called so: what comes with abide is registered first, and what a project brings along is checked.
         let _ = capabilities.register(Arc::new(workspace));
         let asking = Arc::clone(&notices);
-        let inbox = Inbox::new(Arc::new(SystemClock)).telling(Arc::new(move |asked| asking.asked(asked)));
+        let inbox = Inbox::new(Arc::new(SystemClock), Arc::clone(&stores.questions))
+            .telling(Arc::new(move |asked| asking.asked(asked)));
         let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(inbox));
         let host = LocalHost {
             here,

@@ -5,7 +5,7 @@ use crate::runs::{self, SystemClock, log_file};
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_engine::port::{
-    Agents, Audit, Clock as _, Keys, Messages, Outbox, SessionFiles, Sessions, Starts, StoreError,
+    Agents, Audit, Clock as _, Keys, Messages, Outbox, Questions, SessionFiles, Sessions, Starts, StoreError,
 };
 use abide_store_postgres::PgStore;
 use abide_store_sqlite::{SqliteRegistry, SqliteSessionFiles, SqliteStore};
@@ -36,6 +36,8 @@ pub(crate) struct Stores {
     pub(crate) files: Arc<dyn SessionFiles>,
     /// What webhooks are to be told.
     pub(crate) outbox: Arc<dyn Outbox>,
+    /// What agents of sessions ask humans.
+    pub(crate) questions: Arc<dyn Questions>,
     /// What is used, for people.
     pub(crate) shown: String,
 }
@@ -62,7 +64,8 @@ impl Stores {
                 audit: Arc::new(registry.clone()),
                 sessions: Arc::new(registry.clone()),
                 messages: Arc::new(registry.clone()),
-                outbox: Arc::new(registry),
+                outbox: Arc::new(registry.clone()),
+                questions: Arc::new(registry),
                 talks: Arc::new(ServerStore::Sqlite(Box::new(talks))),
                 files: Arc::new(files),
                 shown: file.display().to_string(),
@@ -87,6 +90,7 @@ impl Stores {
             sessions: Arc::clone(&keys) as _,
             messages: Arc::clone(&keys) as _,
             outbox: Arc::clone(&keys) as _,
+            questions: Arc::clone(&keys) as _,
             talks: Arc::new(ServerStore::Postgres(Box::new(talks))),
             files: keys,
             shown,

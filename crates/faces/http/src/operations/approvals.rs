@@ -11,7 +11,7 @@ use crate::view;
 use abide_core::event::{RunId, StepKey, Timestamp};
 use abide_core::run::{Command, Run};
 use abide_engine::keys::UNSIGNED;
-use abide_engine::port::{Confirmation, Store as _};
+use abide_engine::port::{CallAnswer, QuestionsError, Store as _};
 use abide_engine::service::{self, Open};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
     let limit = ask.limit()?;
     let mut place = ask.query("after").map(place).transpose()?;
     // Calls of sessions wait for a minute at most: they come first, however many there are.
-    let calls = if place.is_none() { house.inbox().open() } else { Vec::new() };
+    let calls = if place.is_none() { house.inbox().open().await.map_err(unreached)? } else { Vec::new() };
     let mut items: Vec<Value> = calls.iter().map(view::tool_approval).collect();
     let (limit, mut looked_at, mut read) = (limit + items.len(), 0, 0);
     let next = 'pages: loop {
@@ -63,8 +63,8 @@ fn asked(run: &Run) -> Vec<Value> {
 }
 
 pub(super) async fn answer<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
-    if house.inbox().find(ask.part(0)).is_some() {
-        return answer_call(&**house, ask);
+    if house.inbox().knows(ask.part(0)).await.map_err(unreached)? {
+        return answer_call(&**house, ask).await;
     }
     let id = id(ask)?;
     let mut body = ask.object(&["step", "answer", "comment"])?;
@@ -101,22 +101,28 @@ pub(super) async fn answer<H: House>(house: &Arc<H>, ask: &Ask) -> Answered {
 }
 
 /// Answers whether an agent may call a tool.
-fn answer_call<H: House>(house: &H, ask: &Ask) -> Answered {
+async fn answer_call<H: House>(house: &H, ask: &Ask) -> Answered {
     let mut body = ask.object(&["step", "answer", "comment"])?;
     if text(&mut body, "step", 512)?.is_some() {
         return Err(wrong("step", "is of a run, and this is a call of a session"));
     }
     let answer = text(&mut body, "answer", 512)?.ok_or_else(|| wrong("answer", "is missing"))?;
     let (why, by) = (text(&mut body, "comment", 16 * 1024)?, ask.who.name().to_owned());
-    let said = match answer.as_str() {
-        "approved" => Confirmation::Yes { by: by.clone() },
-        "rejected" => Confirmation::No { by: by.clone(), why },
+    let approved = match answer.as_str() {
+        "approved" => true,
+        "rejected" => false,
         _ => return Err(wrong("answer", "to a call is approved or rejected")),
     };
-    if !house.inbox().answer(ask.part(0), said) {
+    let said = CallAnswer { by: by.clone(), approved, why };
+    if !house.inbox().answer(ask.part(0), said).await.map_err(unreached)? {
         return Err(Problem::new(Code::Refused, "nobody waits for this answer any more"));
     }
     Ok(Reply::done(&json!({ "id": ask.part(0), "run": null, "status": answer, "by": by })))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn unreached(_: QuestionsError) -> Problem {
+    Problem::new(Code::Unavailable, "what agents ask cannot be reached")
 }
 
 /// Refuses an answer where two people are needed and nobody knows who the first one was.

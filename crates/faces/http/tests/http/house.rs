@@ -162,7 +162,8 @@ impl TestHouse {
             web: Web::default(),
         });
         let asking = Arc::clone(&notices);
-        let inbox = Inbox::new(Arc::new(TestClock)).telling(Arc::new(move |asked| asking.asked(asked)));
+        let inbox = Inbox::new(Arc::new(TestClock), Arc::new(registry.clone()))
+            .telling(Arc::new(move |asked| asking.asked(asked)));
         let (hub, inbox) = (Arc::new(Hub::default()), Arc::new(inbox));
         let model = TestModel::default();
         let host = TestHost {

@@ -114,6 +114,69 @@ fn a_server_that_slept_longer_than_its_lease_runs_nothing_twice() {
 }
 
 #[test]
+fn a_call_that_one_server_asks_about_is_answered_at_another() {
+    let database = Database::start();
+    let stage = Stage::new(&database.url());
+    let model = abide_model_mock::ModelServer::start(abide_model_mock::Script::function(|request| {
+        let has_result = request.messages.last().is_some_and(|message| message.text.is_empty());
+        if has_result {
+            return abide_model_mock::Turn::text("done");
+        }
+        let command = serde_json::json!({ "command": "echo hi > made" });
+        abide_model_mock::Turn::call(abide_model_mock::ToolCall::new("bash", command))
+    }))
+    .unwrap();
+    let (first, second) = (stage.talking_server(&model.url()), stage.talking_server(&model.url()));
+    let post = |server: &Server, path: &str, body: &serde_json::Value| {
+        server.ask("POST", path, Some(&stage.key), &body.to_string())
+    };
+    let helper = serde_json::json!({ "name": "h", "system_prompt": "p", "capabilities": ["workspace"] });
+    let agent = post(&first, "/v1/agents", &helper).1["id"].as_str().unwrap().to_owned();
+    let session = post(&first, &format!("/v1/agents/{agent}/sessions"), &serde_json::json!({})).1["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let at = format!("/v1/sessions/{session}/messages");
+    let said = serde_json::json!({ "text": "make it" });
+    let message = post(&first, &at, &said).1["id"].as_str().unwrap().to_owned();
+    let calls = |server: &Server| {
+        let page = server.get("/v1/approvals", Some(&stage.key)).1;
+        page["items"].as_array().unwrap().clone()
+    };
+    crate::database::until(20, "a call", || !calls(&second).is_empty());
+    let (here, there) = (calls(&first), calls(&second));
+    assert_eq!(here, there);
+    assert_eq!((&there[0]["kind"], &there[0]["tool"]), (&"tool".into(), &"bash".into()));
+    let path = format!("/v1/approvals/{}", there[0]["id"].as_str().unwrap());
+    let counted: usize = std::thread::scope(|scope| {
+        let answers = (0..8).map(|n| {
+            let (server, path, post) = (if n % 2 == 0 { &first } else { &second }, &path, &post);
+            scope.spawn(move || post(server, path, &serde_json::json!({ "answer": "approved" })).0)
+        });
+        let answers: Vec<_> = answers.collect();
+        answers.into_iter().map(|answer| usize::from(answer.join().unwrap() == 200)).sum()
+    });
+    assert_eq!(counted, 1);
+    let shown = || second.get(&format!("{at}/{message}"), Some(&stage.key)).1;
+    crate::database::until(20, "an end", || shown()["turn"]["status"] == "finished");
+    assert_eq!(std::fs::read_to_string(stage.project.path("made")).unwrap(), "hi\n");
+    assert!(calls(&first).is_empty());
+    // Of a server that is gone the question is answered by nobody.
+    let message = post(&first, &at, &said).1["id"].as_str().unwrap().to_owned();
+    crate::database::until(20, "a call", || !calls(&second).is_empty());
+    let path = format!("/v1/approvals/{}", calls(&second)[0]["id"].as_str().unwrap());
+    drop(first);
+    let (status, refused) = post(&second, &path, &serde_json::json!({ "answer": "approved" }));
+    assert_eq!(status, 409, "{refused}");
+    // Whoever takes the turn up asks again, and is answered.
+    crate::database::until(60, "another call", || !calls(&second).is_empty());
+    let path = format!("/v1/approvals/{}", calls(&second)[0]["id"].as_str().unwrap());
+    assert_eq!(post(&second, &path, &serde_json::json!({ "answer": "approved" })).0, 200);
+    let shown = || second.get(&format!("{at}/{message}"), Some(&stage.key)).1;
+    crate::database::until(20, "an end", || shown()["turn"]["status"] == "finished");
+}
+
+#[test]
 fn of_many_answers_at_every_server_one_counts() {
     let database = Database::start();
     let stage = Stage::new(&database.url());
