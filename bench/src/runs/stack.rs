@@ -110,6 +110,14 @@ impl Workspace for OneAbility {
         Err(WorkspaceError { message: format!("there is no secret `{name}`"), help: None })
     }
 
+    fn secret_at_hand(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn secret_variables(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn exists(&self, _root: &Path, _path: &str) -> bool {
         false
     }
