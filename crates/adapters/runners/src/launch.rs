@@ -4,7 +4,7 @@ use crate::client::Order;
 use crate::hearing::Heard;
 use crate::lines::Lines;
 use crate::trouble::{Complaints, explained, not_installed};
-use crate::{Client, Held, Keeper, Profile, Profiles, Watch, claude};
+use crate::{Client, Held, Keeper, Profiles, Watch, claude};
 use abide_core::definition::Budget;
 use abide_core::event::{RunId, StepKey};
 use abide_core::model::Usage;
@@ -12,7 +12,7 @@ use abide_core::turn::Spent;
 use abide_core::view::context::message;
 use abide_engine::port::{
     Answer, Cancel, Cancellation, Clock, Ending, Later, Line, Listener, Process, ProcessError, Runner,
-    RunnerEnd, Signal, Spec, Stream, Task, Variable, Worker,
+    RunnerEnd, Signal, Spec, Stream, Task, Variable,
 };
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -159,10 +159,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
         task: &Task,
         session: Option<&str>,
     ) -> Result<(String, Started), String> {
-        let profile = match &task.worker {
-            Worker::Agent { name } => self.profiles.find(name).unwrap_or_default(),
-            Worker::Skill { .. } => Profile::default(),
-        };
+        let profile = self.profiles.find(task.worker.agent()).unwrap_or_default();
         let tools = task.tools.clone().or_else(|| profile.tools.clone());
         let order = Order {
             profile: &profile,

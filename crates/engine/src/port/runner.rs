@@ -69,6 +69,16 @@ pub enum Worker {
     },
 }
 
+impl Worker {
+    /// Returns the agent that does it: steps of skills are done by `default`.
+    pub fn agent(&self) -> &str {
+        match self {
+            Self::Agent { name } => name,
+            Self::Skill { .. } => "default",
+        }
+    }
+}
+
 /// What came of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -123,7 +133,8 @@ pub type Listener = Box<dyn FnMut(String) -> Later<()> + Send>;
 /// Executes the steps of agents and skills.
 ///
 /// Contract:
-/// - The worker is told [`Task::message`], and may use [`Task::tools`] and nothing else.
+/// - The worker is told [`Task::message`], and may use [`Task::tools`] and nothing else. For a skill, these only name it until
+///   somebody has filled it in: whoever puts runners together sees to that.
 /// - What it says is handed to `listener` as it comes; the final text is in the answer whether it was said or not.
 /// - At the deadline, and when `cancel` yields, the task ends within ten seconds (at once on [`Signal::Kill`]) and what
 ///   came first is its [`RunnerEnd`]. A driver drops the future of a task that does not.

@@ -2,6 +2,7 @@
 //!
 //! A step that names no runner is executed by the first one: what the configuration says, else abide's own loop.
 
+mod briefed;
 mod judge;
 mod posts;
 mod profiles;
@@ -18,6 +19,7 @@ use abide_engine::port::{
 use abide_process::LocalProcess;
 use abide_runners::{AcpRunner, Client, ClientRunner, Finder};
 use abide_store_sqlite::SqliteStore;
+pub(crate) use briefed::Briefed;
 use posts::Posts;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,9 +114,12 @@ fn others(
     posts: &Arc<Posts>,
     usual: Option<&definition::Runner>,
 ) -> Vec<(String, Arc<dyn Runner>)> {
+    // abide's own loop fills skills in itself; nobody else knows what they are.
+    let here = Arc::new(builtin::Here::of(session));
+    let briefed = |runner| Arc::new(Briefed::new(runner, Arc::clone(&here))) as Arc<dyn Runner>;
     let mut all: Vec<(String, Arc<dyn Runner>)> = vec![("builtin".to_owned(), builtin::runner(session))];
-    all.extend(clients(session, posts));
-    all.push(("acp".to_owned(), acp(session, posts, usual)));
+    all.extend(clients(session, posts).into_iter().map(|(word, runner)| (word, briefed(runner))));
+    all.push(("acp".to_owned(), briefed(acp(session, posts, usual))));
     all
 }
 

@@ -161,3 +161,78 @@ fn a_cancel_ends_the_agent_and_what_it_started_within_a_second() {
     });
     assert_eq!(left.count(), 0, "something is left");
 }
+
+/// A step that is done by a skill, and the skill.
+fn with_skill(project: &Project, more: &str) {
+    project.write(
+        ".abide/abilities/look.yaml",
+        "description: Looks\nsettings: { enforcement: normal }\ninputs: { what: { type: string, default: seams } }\nsteps:\n  - id: look\n    skill: looking\n    runner: acp:./bin/agent\n    inputs: { what: '{{inputs.what}}' }\n    on_failure: retry\n    max_retries: 1\n    retry_delay: 0s\n    validation: { file_exists: review.txt }\n",
+    );
+    project.write(
+        ".abide/skills/looking/SKILL.md",
+        &format!("---\nname: looking\ndescription: Looks\n{more}---\nLook at the $1. !`cat facts.txt; echo x >> ran`\n"),
+    );
+    project.write("facts.txt", "forty-two\n");
+}
+
+#[test]
+fn the_step_of_a_skill_tells_the_agent_what_the_skill_says_and_holds_it_to_its_tools() {
+    let asks = |call: Json, command: &str| Act::Ask(call, command.to_owned());
+    let project = Project::new(
+        "normal",
+        &[
+            asks(execute("touch else"), "touch else"),
+            asks(execute("cat notes.txt"), "touch looked"),
+            Act::Run("test -f tried && echo x > review.txt; touch tried".to_owned()),
+            Act::Say("All is well.".to_owned()),
+        ],
+    );
+    with_skill(&project, "max_turns: 3\nallowed-tools: \"Read, Bash(cat *), Bash(echo *)\"\n");
+    let output = project.output(&["skill", "trust", "looking"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let output = project.output(&["run", "look"]);
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{talk}");
+    let told = std::fs::read_to_string(project.path().join("acp.log"))
+        .or_else(|_| std::fs::read_to_string(project.path().join("bin/acp.log")))
+        .unwrap();
+    for part in
+        ["Look at the seams.", "Base directory for this skill: ", "- what: seams", "You have 3 answers"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(project.has("looked") && !project.has("else"), "{talk}");
+    // What writes a file is more than `echo *` grants: the command is not run.
+    assert!(told.contains("not run: whoever calls the skill may not run it now"), "{told}");
+    assert!(!project.has("ran"));
+}
+
+#[test]
+fn a_trusted_skill_is_filled_in_once_for_attempts_that_lack_evidence() {
+    let acts = [
+        Act::Run("test -f tried && echo x > review.txt; touch tried".to_owned()),
+        Act::Say("All is well.".to_owned()),
+    ];
+    let project = Project::new("normal", &acts);
+    with_skill(&project, "");
+    project.output(&["skill", "trust", "looking"]);
+    let output = project.output(&["run", "look"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let told = std::fs::read_to_string(project.path().join("acp.log"))
+        .or_else(|_| std::fs::read_to_string(project.path().join("bin/acp.log")))
+        .unwrap();
+    assert_eq!(told.matches("Look at the seams. forty-two").count(), 2, "{told}");
+    assert_eq!(std::fs::read_to_string(project.path().join("ran")).unwrap(), "x\n");
+}
+
+#[test]
+fn a_skill_that_cannot_be_used_starts_no_agent() {
+    let project = Project::new("normal", &[Act::Run("touch started".to_owned())]);
+    with_skill(&project, "requires: { bin: no-such-program }\n");
+    let output = project.output(&["run", "look"]);
+    let talk =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert_ne!(output.status.code(), Some(0), "{talk}");
+    assert!(talk.contains("the program `no-such-program` is not there"), "{talk}");
+    assert!(!project.has("started") && !project.has("acp.log") && !project.has("bin/acp.log"));
+}

@@ -19,7 +19,7 @@ use abide_core::definition::{self, Ability, Budget, Enforcement, Step};
 use abide_core::turn::Spent;
 use abide_engine::port::{
     Answer, Cancellation, Clock, Ending, Later, Line, Listener, Process, ProcessError, Runner, RunnerEnd,
-    Spec, Stream, Task, Variable, Worker, runner_of,
+    Spec, Stream, Task, Variable, runner_of,
 };
 use call::Call;
 use ending::{Early, State};
@@ -123,10 +123,7 @@ impl<P: Process, C: Clock> Shared<P, C> {
 
     async fn execute(&self, task: Task, cancel: Cancellation, listener: Listener) -> Result<Answer, String> {
         let command = self.command(task.runner.as_ref())?;
-        let profile = match &task.worker {
-            Worker::Agent { name } => self.profiles.find(name).unwrap_or_default(),
-            Worker::Skill { .. } => Profile::default(),
-        };
+        let profile = self.profiles.find(task.worker.agent()).unwrap_or_default();
         let tools = task.tools.clone().or_else(|| profile.tools.clone());
         let judge = self.keeper.judge(&task, tools.clone())?;
         if judge.level() == Enforcement::Strict && command.client.is_none() {

@@ -34,7 +34,7 @@ pub(crate) struct Here {
     pub(super) surroundings: Surroundings,
     pub(super) place: Place,
     log: PathBuf,
-    process: Arc<LocalProcess>,
+    pub(super) process: Arc<LocalProcess>,
     skills: Arc<KeptShelf>,
 }
 
@@ -290,7 +290,7 @@ impl Here {
     }
 
     /// Makes the gate of a step: its grants and nothing else, whatever the level of the ability.
-    async fn step_gate(&self, agent: &str, task: &Task) -> Arc<dyn Gate> {
+    pub(super) async fn step_gate(&self, agent: &str, task: &Task) -> Arc<dyn Gate> {
         let ability = self.ability_of(task).await;
         let grants = task.tools.clone().map_or(Grants::Own, Grants::Only);
         let active = Active {

@@ -15,7 +15,9 @@ mod skills;
 mod wait;
 
 use crate::args::{Colour, Shared};
+use crate::builtin::Here;
 use crate::gate::gate;
+use crate::runners::Briefed;
 use crate::runs::{self, LocalDriver, SystemClock};
 use crate::session::Session;
 use crate::{Failure, Surroundings, runners};
@@ -124,7 +126,8 @@ impl LocalDesk {
         let driver = self.quietly(|session| {
             let store = runs::open_store(session)?;
             let observer: Arc<dyn Observer> = Arc::clone(&self.floor) as _;
-            let runner = Arc::new(SessionRunner { floor: Arc::clone(&self.floor) });
+            let runner = SessionRunner { floor: Arc::clone(&self.floor) };
+            let runner = Arc::new(Briefed::new(Arc::new(runner), Arc::new(Here::of(session))));
             Ok(runners::session_driver(session, store, observer, runner))
         })?;
         // Whoever was quicker made the one that all use.

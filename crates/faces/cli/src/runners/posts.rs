@@ -77,10 +77,7 @@ impl Posts {
     }
 
     fn rules(&self, task: &Task) -> Option<Rules> {
-        match &task.worker {
-            Worker::Agent { name } => self.profiles.rules(name),
-            Worker::Skill { .. } => None,
-        }
+        self.profiles.rules(task.worker.agent())
     }
 
     fn look(&self, run: &Run) {
@@ -187,16 +184,12 @@ impl Keeper for Posts {
     fn judge(&self, task: &Task, tools: Option<Vec<String>>) -> Result<Box<dyn Judge>, String> {
         let bound = self.bound(task, tools)?;
         let level = Enforcement::parse(&bound.level).unwrap_or(Enforcement::Strict);
-        let agent = match &task.worker {
-            Worker::Agent { name } => Some(name.clone()),
-            Worker::Skill { .. } => None,
-        };
         Ok(Box::new(SeatJudge {
             surroundings: self.surroundings.clone(),
             gate: self.gate()?.clone(),
             bound,
             level,
-            agent,
+            agent: Some(task.worker.agent().to_owned()),
             rules: self.rules(task),
             session: SessionId::new(abide_core::policy::Client::Other, format!("acp-{}", task.mark)),
         }))

@@ -23,7 +23,7 @@ pub(crate) struct Brief {
     pub(crate) text: String,
     /// What could not be filled in.
     pub(crate) notes: Vec<String>,
-    /// How many turns it has.
+    /// How many turns it has when it is run by itself.
     pub(crate) turns: u32,
     /// How many it says it has.
     pub(crate) own_turns: Option<u32>,
@@ -65,9 +65,9 @@ impl Brief {
 
     /// Returns the text with how often whoever does it may answer.
     pub(crate) fn bounded(&self) -> String {
-        match self.turns {
-            1 => self.text.clone(),
-            turns => format!(
+        match self.own_turns {
+            None | Some(1) => self.text.clone(),
+            Some(turns) => format!(
                 "{}\n\nYou have {turns} answers for this, those that call tools included. The last one must be the result, and calls nothing.",
                 self.text
             ),

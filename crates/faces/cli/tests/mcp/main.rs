@@ -87,6 +87,41 @@ fn an_ability_is_done_step_by_step_and_nothing_else_is() {
 }
 
 #[test]
+fn the_step_of_a_skill_hands_the_session_what_the_skill_says_and_holds_it_to_its_tools() {
+    let stage = Stage::new();
+    let folder = stage.path("project/.abide/skills/notes");
+    std::fs::create_dir_all(&folder).unwrap();
+    let skill = |more: &str| {
+        let text = format!("---\nname: notes\ndescription: x\n{more}---\nWrite the notes of $1.\n");
+        std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    };
+    stage.define(
+        "notes",
+        "description: Notes\nsteps:\n  - { id: write, skill: notes, inputs: { version: '1.4' } }\n",
+    );
+    skill("allowed-tools: Read, Bash(git log:*)\n");
+    let mut server = stage.server();
+    let (run, report) = server.run("s1", "notes");
+    let message = report["text"].as_str().unwrap();
+    let base = format!("Base directory for this skill: {}", folder.display());
+    for part in ["with the skill `notes`", "Write the notes of 1.4.", &base, "Read, Bash(git log:*)"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert_eq!(report["step"]["tools"], json!(["Read", "Bash(git log:*)"]), "{report}");
+    stage.may("s1", "Read", &json!({ "file_path": stage.path("project/trace") })).unwrap();
+    stage.shell("s1", "git log --oneline").unwrap();
+    stage.shell("s1", "ls").expect_err("the skill does not say that it uses it");
+    stage.may("s1", "Write", &json!({ "file_path": "x", "content": "x" })).expect_err("nor this");
+    let report = server.submit("s1", &run, "write", &json!("Notes.")).unwrap();
+    assert_eq!(report["structuredContent"]["status"], "completed", "{report}");
+
+    skill("requires: { env: NOT_SET }\n");
+    let (_, report) = server.run("s1", "notes");
+    let message = report["text"].as_str().unwrap();
+    assert!(message.contains("the environment variable `NOT_SET` is not there"), "{message}");
+}
+
+#[test]
 fn a_server_that_an_agent_starts_itself_serves_nobody() {
     let stage = Stage::new();
     stage.define("deploy", DEPLOY);

@@ -81,3 +81,39 @@ fn a_skill_that_cannot_be_used_fails_its_step_with_the_reason() {
     let talk = said.out + &said.err;
     assert!(talk.contains("the environment variable `NOTES_TOKEN` is not there"), "{talk}");
 }
+
+#[test]
+fn a_step_with_an_ordinary_skill_has_the_turns_and_the_tools_of_its_agent() {
+    let project = Project::new(vec![write(), Turn::text("done")]);
+    let once = NOTES.replace("    on_failure: retry\n    max_retries: 1\n    retry_delay: 0s\n", "");
+    project.write(".abide/abilities/notes.yaml", &once).skill("notes", "", "Write notes.");
+    let said = project.output(&["run", "notes", "-i", "version=1.4"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let requests = project.requests();
+    assert!(tools(&requests[0]).contains(&"write") && tools(&requests[0]).contains(&"bash"));
+    assert!(!told(&requests[0]).contains("You have"), "nothing is said of turns that nobody set");
+}
+
+#[test]
+fn what_a_skill_says_it_uses_is_all_that_its_step_grants() {
+    let over = ToolCall::new("write", json!({ "path": "other.md", "content": "x" }));
+    let shell = ToolCall::new("bash", json!({ "command": "touch owned" }));
+    let project = Project::new(vec![Turn::calls([over, shell]), write(), Turn::text("done")]);
+    let once = NOTES.replace("    on_failure: retry\n    max_retries: 1\n    retry_delay: 0s\n", "");
+    // Commands of a skill are held to that, too.
+    project.write(".abide/abilities/notes.yaml", &once).skill(
+        "notes",
+        "allowed-tools: Read, Write(notes.md)\n",
+        "Write notes. !`touch ran`",
+    );
+    assert_eq!(project.output(&["skill", "trust", "notes"]).code, Some(0));
+    let said = project.output(&["run", "notes", "-i", "version=1.4"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let requests = project.requests();
+    assert_eq!(tools(&requests[0]), ["read", "write", "edit"]);
+    assert!(told(&requests[0]).contains("has no tool that runs commands"), "{}", told(&requests[0]));
+    assert!(project.has("notes.md"));
+    for denied in ["other.md", "owned", "ran"] {
+        assert!(!project.has(denied), "{denied}");
+    }
+}

@@ -9,7 +9,7 @@ mod run;
 mod step;
 
 pub(crate) use run::{By, Order, Unrun};
-pub(crate) use step::SkillStep;
+pub(crate) use step::{SkillStep, filled_in};
 
 use super::rules::{Manner, ProfileRules};
 use crate::runs;
@@ -17,6 +17,7 @@ use crate::skills::{Brief, KeptShelf, Shelf};
 use abide_core::definition::{AgentName, AgentProfile, AgentTools};
 use abide_core::model::{Arguments, ToolCall};
 use abide_core::policy::{Client, OwnTool, Place, ToolKind, Verdict, names_tool};
+use abide_core::skill::text::{Piece, pieces};
 use abide_core::source::{Span, Spanned};
 use abide_core::value::Value;
 use abide_core::value::template::as_text;
@@ -157,13 +158,14 @@ impl Workshop {
         self: &Arc<Self>,
         seat: Seat,
         skill: &str,
-        turns: u32,
+        turns: Option<u32>,
         tools: Option<&[String]>,
     ) -> Result<Seat, String> {
         let bounds = Bounds::default().of(skill, tools);
-        seat.tree.answer_within(Some(turns));
+        // One that does not say how many turns it has is done as the agent does its other steps.
+        seat.tree.answer_within(turns);
         let toolbox = match turns {
-            1 => Toolbox::default(),
+            Some(1) => Toolbox::default(),
             _ => self.toolbox(&seat.tree, &bounds).await?,
         };
         Ok(Seat { toolbox, permissions: self.permissions(&bounds), ..seat })
@@ -172,29 +174,10 @@ impl Workshop {
     /// Returns whether the commands of a trusted skill run when an agent or a step calls it: only those that the agent could
     /// run itself. That the user trusts the skill is the yes of a human.
     pub(crate) async fn commands(&self, body: &str, trusted: Commands) -> Commands {
-        if let Commands::Refused(_) = trusted {
-            return trusted;
-        }
-        for piece in abide_core::skill::text::pieces(body) {
-            let abide_core::skill::text::Piece::Command { command } = piece else { continue };
-            let Some(bash) = self.tools.iter().find(|tool| tool.spec().name.as_str() == "bash") else {
-                return Commands::Refused(
-                    "whoever calls the skill has no tool that runs commands".to_owned(),
-                );
-            };
-            let text = Value::Map(vec![("command".to_owned(), Value::Text(command.to_owned()))]);
-            let arguments = Arguments::Data(text);
-            let ruling = self.permissions.ruling(bash.spec(), &arguments);
-            if ruling.tier == abide_core::capability::Tier::Deny {
-                let why = ruling.why.unwrap_or_else(|| "its rules deny it".to_owned());
-                return Commands::Refused(format!("whoever calls the skill may not run it: {why}"));
-            }
-            let call = ToolCall { id: String::new(), name: "bash".to_owned(), arguments };
-            if !self.gate.verdict(&call).await.is_allowed() {
-                return Commands::Refused("whoever calls the skill may not run it now".to_owned());
-            }
-        }
-        trusted
+        let bash = self.tools.iter().find(|tool| tool.spec().name.as_str() == BASH);
+        let caller =
+            Caller { bash: bash.map(|tool| tool.spec()), permissions: &*self.permissions, gate: &*self.gate };
+        caller.commands(body, trusted).await
     }
 
     /// Opens where sessions are kept.
@@ -209,6 +192,46 @@ impl Workshop {
     /// Returns the mark of what is started for a skill.
     fn mark_of(&self) -> String {
         format!("{}/skill-{}", self.mark, uuid::Uuid::now_v7())
+    }
+}
+
+/// What runs commands.
+const BASH: &str = "bash";
+
+/// Whoever has a skill filled in, as far as that says which of its commands run.
+struct Caller<'a> {
+    /// What runs commands, if they have it.
+    bash: Option<&'a ToolSpec>,
+    permissions: &'a dyn Permissions,
+    gate: &'a dyn Gate,
+}
+
+impl Caller<'_> {
+    /// Returns whether the commands of a skill run: those of a trusted one, if the caller may run each of them.
+    async fn commands(&self, body: &str, trusted: Commands) -> Commands {
+        if let Commands::Refused(_) = trusted {
+            return trusted;
+        }
+        for piece in pieces(body) {
+            let Piece::Command { command } = piece else { continue };
+            let Some(bash) = self.bash else {
+                return Commands::Refused(
+                    "whoever calls the skill has no tool that runs commands".to_owned(),
+                );
+            };
+            let text = Value::Map(vec![("command".to_owned(), Value::Text(command.to_owned()))]);
+            let arguments = Arguments::Data(text);
+            let ruling = self.permissions.ruling(bash, &arguments);
+            if ruling.tier == abide_core::capability::Tier::Deny {
+                let why = ruling.why.unwrap_or_else(|| "its rules deny it".to_owned());
+                return Commands::Refused(format!("whoever calls the skill may not run it: {why}"));
+            }
+            let call = ToolCall { id: String::new(), name: BASH.to_owned(), arguments };
+            if !self.gate.verdict(&call).await.is_allowed() {
+                return Commands::Refused("whoever calls the skill may not run it now".to_owned());
+            }
+        }
+        trusted
     }
 }
 
