@@ -54,7 +54,7 @@ pub fn digest(folder: &Path, scope: Scope<'_>) -> Result<Digest, TrustError> {
     let base = real(folder)?;
     // What a link to the same file says is read as well; a folder that is gone holds nothing.
     let within: Vec<PathBuf> = scope.within.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    let read = match scope.read {
+    let known = match scope.read {
         Some((path, bytes)) => Some((real(path)?, Sha256::digest(bytes))),
         None => None,
     };
@@ -73,9 +73,9 @@ pub fn digest(folder: &Path, scope: Scope<'_>) -> Result<Digest, TrustError> {
         let (mark, content) = match kind {
             Kind::Link(target) => (b'l', Sha256::digest(target)),
             Kind::File => {
-                let known = read.as_ref().filter(|(path, _)| *path == at).map(|(_, hash)| hash);
+                let as_read = known.as_ref().filter(|(path, _)| *path == at).map(|(_, hash)| hash);
                 let (content, is_program) = content(&at, &mut left, folder)?;
-                (if is_program { b'x' } else { b'f' }, known.copied().unwrap_or(content))
+                (if is_program { b'x' } else { b'f' }, as_read.copied().unwrap_or(content))
             }
             Kind::Other => (b'o', Sha256::digest(b"")),
         };
