@@ -1,6 +1,7 @@
 //! The configuration that applies to a place: the user's, under the project's, under the environment.
 
 use crate::file::read_text;
+use crate::skills::Elsewhere;
 use crate::{FileProblems, Place};
 use abide_core::definition::Config;
 use abide_core::diagnostic::Diagnostic;
@@ -16,12 +17,14 @@ pub struct Configuration {
     pub files: Vec<PathBuf>,
     /// What is wrong with the files and the overrides.
     pub problems: Vec<FileProblems>,
+    /// Where else the clients keep skills.
+    pub(crate) elsewhere: Elsewhere,
 }
 
 impl Configuration {
     /// Reads the configuration; `variable` looks up an environment variable.
     pub fn load(place: &Place, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let mut loaded = Self::default();
+        let mut loaded = Self { elsewhere: Elsewhere::of(place, &variable), ..Self::default() };
         let (global, project) = places(place);
         let project = project.into_iter().find(|path| path.exists());
         if let Some(path) = global {

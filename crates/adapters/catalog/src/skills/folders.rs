@@ -33,6 +33,7 @@ pub(crate) fn paths(place: &Place, configuration: &Configuration) -> Vec<PathBuf
 /// Returns the same, each with whose it is.
 pub(super) fn folders(place: &Place, configuration: &Configuration) -> Vec<Root> {
     let settings = &configuration.config.skills;
+    let elsewhere = &configuration.elsewhere;
     let on = |flag: &Option<abide_core::source::Spanned<bool>>| flag.as_ref().is_none_or(|flag| flag.value);
     let (claude, external) = (on(&settings.claude), on(&settings.external));
     let wanted = |name: &&&str| {
@@ -45,7 +46,10 @@ pub(super) fn folders(place: &Place, configuration: &Configuration) -> Vec<Root>
     let mut roots: Vec<Root> = Vec::new();
     let home = place.home.as_deref();
     for folder in place.project_folders().iter().filter(|folder| home != Some(folder)) {
-        roots.extend(below(folder, &PROJECT, Origin::Project));
+        let named = below(folder, &PROJECT, Origin::Project);
+        let left_out =
+            |root: &Root| elsewhere.without_project && root.path.starts_with(folder.join(".opencode"));
+        roots.extend(named.into_iter().filter(|root| !left_out(root)));
     }
     if let Some(config_home) = &place.config_home {
         roots.extend(below(config_home, &CONFIG_HOME, Origin::Global));
@@ -53,9 +57,16 @@ pub(super) fn folders(place: &Place, configuration: &Configuration) -> Vec<Root>
     if let Some(home) = home {
         roots.extend(below(home, &HOME, Origin::Global));
     }
+    if let Some(folder) = &elsewhere.opencode {
+        roots.extend(below(folder, &["skill", "skills"], Origin::Global));
+    }
+    for (folder, wanted) in [(&elsewhere.codex, external), (&elsewhere.claude, external && claude)] {
+        let folder = folder.iter().filter(|_| wanted);
+        roots.extend(folder.map(|folder| Root { path: folder.join("skills"), origin: Origin::Global }));
+    }
     let project = place.root();
-    for folder in &settings.directories {
-        let path = place.resolve(folder);
+    let configured = settings.directories.iter().map(|folder| place.resolve(folder));
+    for path in configured.chain(elsewhere.paths.iter().cloned()) {
         // What lies in the project came with it, whoever names it.
         let origin = if path.starts_with(&project) { Origin::Project } else { Origin::Configured };
         roots.push(Root { path, origin });

@@ -4,12 +4,14 @@
 //! no skill stays in the listing with its reason, and so does one that another of the same name hides.
 
 mod cache;
+mod elsewhere;
 mod folders;
 mod links;
 mod load;
 mod scan;
 
 pub(crate) use cache::SkillCache;
+pub(crate) use elsewhere::Elsewhere;
 pub(crate) use folders::paths;
 pub use load::{LoadedSkill, skill_files};
 pub(crate) use load::{load, within};

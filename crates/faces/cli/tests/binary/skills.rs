@@ -231,3 +231,61 @@ fn an_agent_is_listed_what_it_may_use() {
         list["skills"].as_array().unwrap().iter().filter_map(|skill| skill["name"].as_str()).collect();
     assert_eq!(names, ["deploy-eu", "docs"]);
 }
+
+#[test]
+fn the_places_and_the_flags_of_other_clients_mean_the_same_here() {
+    let project = Project::new();
+    for (name, file) in [
+        ("claude", ".claude/skills"),
+        ("agents", ".agents/skills"),
+        ("codex", ".codex/skills"),
+        ("opencode", ".opencode/skills"),
+        ("abide", ".abide/skills"),
+        ("own-claude", "../home/.claude/skills"),
+        ("claude-config", "../elsewhere/claude/skills"),
+        ("codex-home", "../elsewhere/codex/skills"),
+        ("opencode-config", "../elsewhere/opencode/skill"),
+        ("by-path", "more/skills"),
+        ("by-own-path", "../home/more"),
+        ("far", "../far"),
+    ] {
+        project.write(&format!("{file}/{name}/SKILL.md"), skill(name, "", "x"));
+    }
+    project
+        .write(
+            "opencode.jsonc",
+            "{ // ours\n \"skills\": { \"paths\": [\"more\", \"../far\", \"/nowhere\"] } }",
+        )
+        .write("../config/opencode/opencode.json", "{\"skills\":{\"paths\":[\"~/more\"], \"urls\":[\"x\"]}}");
+    let elsewhere = project.path("../elsewhere").canonicalize().unwrap();
+    let found = |variables: &[(&str, &str)]| {
+        let mut command = project.command(&["skill", "list", "--json"]);
+        command.envs(variables.iter().copied());
+        let output = command.output().unwrap();
+        let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let skills = list["skills"].as_array().unwrap().iter();
+        skills.map(|skill| skill["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let usual = ["abide", "agents", "by-own-path", "by-path", "claude", "codex", "opencode", "own-claude"];
+    assert_eq!(found(&[]), usual);
+    let without =
+        |gone: &[&str]| -> Vec<&str> { usual.iter().copied().filter(|name| !gone.contains(name)).collect() };
+    for flag in ["OPENCODE_DISABLE_CLAUDE_CODE_SKILLS", "OPENCODE_DISABLE_CLAUDE_CODE"] {
+        assert_eq!(found(&[(flag, "1")]), without(&["claude", "own-claude"]), "{flag}");
+    }
+    let foreign = ["claude", "own-claude", "agents", "codex"];
+    assert_eq!(found(&[("OPENCODE_DISABLE_EXTERNAL_SKILLS", "true")]), without(&foreign));
+    assert_eq!(found(&[("OPENCODE_DISABLE_PROJECT_CONFIG", "1")]), without(&["opencode", "by-path"]));
+    let at = |name: &str| elsewhere.join(name).display().to_string();
+    for (variable, folder, name) in [
+        ("CLAUDE_CONFIG_DIR", "claude", "claude-config"),
+        ("CODEX_HOME", "codex", "codex-home"),
+        ("OPENCODE_CONFIG_DIR", "opencode", "opencode-config"),
+    ] {
+        let names = found(&[(variable, &at(folder))]);
+        assert!(names.contains(&name.to_owned()), "{variable}: {names:?}");
+        assert_eq!(names.len(), usual.len() + 1);
+        let external = [(variable, &*at(folder)), ("OPENCODE_DISABLE_EXTERNAL_SKILLS", "1")];
+        assert_eq!(found(&external).contains(&name.to_owned()), variable.starts_with("OPENCODE"));
+    }
+}
