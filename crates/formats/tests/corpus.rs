@@ -23,6 +23,7 @@ fn the_corpus_keeps_every_rule() {
         ("ability", reading::ability as fn(&[u8])),
         ("config", reading::config),
         ("agent", reading::agent),
+        ("skill", reading::skill),
         ("template", reading::template),
         ("expression", reading::expression),
     ] {

@@ -5,14 +5,18 @@
 //!
 //! - Every place that a problem, a related place or a fix points at lies in the text, on characters.
 //! - Problems come in the order of the file, are bounded in number, and each says something on one line.
+//! - What a skill says stays in the places that it is told in: its pieces are its body, a name or a description opens no tag.
 //! - An ability without errors prints as text that reads back as the same ability, without errors.
 
 use abide_core::definition::{Ability, AgentTools, check};
 use abide_core::diagnostic::{Diagnostic, Problems};
+use abide_core::skill::listing::{BUDGET, Offer, describe};
+use abide_core::skill::text::{Piece, pieces};
+use abide_core::skill::{MOST_TURNS, standard, view};
 use abide_core::source::Span;
 use abide_core::value::{Expression, Template};
 use abide_formats::yaml::{Content, Node};
-use abide_formats::{ability, agent, config, text, yaml};
+use abide_formats::{ability, agent, config, skill, text, yaml};
 
 /// The longest message that still is one.
 const LONGEST_MESSAGE: usize = 2_000;
@@ -66,6 +70,40 @@ pub fn agent(bytes: &[u8]) {
         found.permission.iter().for_each(|rule| place(source, rule.span));
         found.abilities.iter().flatten().for_each(|ability| place(source, ability.span));
     }
+}
+
+/// Reads bytes as `SKILL.md`, and does with it what is done before anybody has looked at it.
+pub fn skill(bytes: &[u8]) {
+    let reading = skill::read(bytes);
+    let source = String::from_utf8_lossy(bytes);
+    problems_in_any_order(&source, &reading.problems);
+    let Some(found) = reading.skill else {
+        assert!(!reading.problems.is_empty(), "a file is no skill for a reason");
+        return;
+    };
+    assert!(source.ends_with(&found.body), "the body is the end of the file");
+    let pieces = pieces(&found.body).into_iter().map(|piece| match piece {
+        Piece::Text(text) => text.to_owned(),
+        Piece::File { path } => format!("@{path}"),
+        Piece::Command { command } => format!("!`{command}`"),
+    });
+    assert_eq!(pieces.collect::<String>(), found.body, "a body is made of its pieces");
+    problems_in_any_order(&source, &standard::check(&found, "fuzz"));
+    let requires = found.requires();
+    assert!(
+        requires.needs.iter().all(|need| !need.name.is_empty()),
+        "what is required has a name: {requires:?}"
+    );
+    assert!((1..=MOST_TURNS).contains(&found.max_turns()));
+    let description = found.description.as_deref().unwrap_or_default();
+    let told = describe(&[Offer { name: &found.name, description }], BUDGET);
+    assert!(told.len() <= BUDGET && told.matches("</available_skills>").count() == 1, "{told}");
+    let loaded = view::loaded(&found, "/", &[]);
+    assert_eq!(
+        loaded.lines().next().map(|line| line.matches('<').count()),
+        Some(1),
+        "a name breaks out: {loaded}"
+    );
 }
 
 /// Reads bytes as a template.

@@ -4,11 +4,12 @@ use crate::args::{Report, ValidateArguments};
 use crate::gate::let_go;
 use crate::human::agent_above;
 use crate::session::{Session, find};
+use crate::skills::Shelf;
 use crate::ui::diagnostics::{Counts, FileReport, render_terminal, summary, to_json, to_sarif};
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_catalog::{Catalog, Listing, Watch, read_text};
-use abide_core::diagnostic::Diagnostic;
+use abide_core::diagnostic::{Code, Diagnostic};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,7 +66,8 @@ fn once(
     catalog: &mut Catalog,
     arguments: &ValidateArguments,
 ) -> Result<Exit, Failure> {
-    let listing = catalog.scan();
+    let mut listing = catalog.scan();
+    name_unavailable_skills(session, &mut listing);
     let files = if arguments.names.is_empty() {
         let mut files = everything(&listing);
         files.extend(unfit(catalog));
@@ -108,6 +110,28 @@ fn once(
     let counts = Counts::of(&reports);
     let failed = counts.errors > 0 || (arguments.deny_warnings && counts.warnings > 0);
     Ok(if failed { Exit::Problems } else { Exit::Done })
+}
+
+/// Says of steps whose skill cannot be used now what it lacks. It may come back before the step is reached, so this is no error.
+fn name_unavailable_skills(session: &Session<'_>, listing: &mut Listing) {
+    let mut used = listing.abilities.iter().filter_map(|entry| entry.summary.as_ref());
+    // To find out may mean to ask a server.
+    if !used.any(|summary| !summary.references.skills.is_empty()) {
+        return;
+    }
+    let shelf = Shelf::open(session);
+    for entry in listing.abilities.iter_mut().filter(|entry| entry.shadowed_by.is_none()) {
+        let Some(summary) = &entry.summary else { continue };
+        for skill in &summary.references.skills {
+            let Some(lacks) = shelf.lacks(skill.as_str()).first() else { continue };
+            let message = format!("the skill `{}` cannot be used: {lacks}", **skill);
+            entry.problems.push(
+                Diagnostic::new(Code::SkillUnavailable, skill.span, message)
+                    .help("put in place what it requires; a step that comes to it before that fails"),
+            );
+        }
+        entry.problems.sort_by_key(|problem| problem.at.map_or(0, |at| at.start));
+    }
 }
 
 fn conclusion(listing: &Listing, reports: &[FileReport<'_>], arguments: &ValidateArguments) -> String {

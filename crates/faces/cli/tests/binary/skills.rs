@@ -289,3 +289,23 @@ fn the_places_and_the_flags_of_other_clients_mean_the_same_here() {
         assert_eq!(found(&external).contains(&name.to_owned()), variable.starts_with("OPENCODE"));
     }
 }
+
+#[test]
+fn a_step_whose_skill_cannot_be_used_is_said_before_anything_runs() {
+    let project = Project::new();
+    let ability = "description: Notes\nsteps:\n  - { id: write, skill: needy }\n";
+    project
+        .write(".abide/abilities/notes.yaml", ability)
+        .write(".abide/skills/needy/SKILL.md", skill("needy", "requires: { env: TOKEN }\n", "x"));
+    let why = "the environment variable `TOKEN` is not there";
+    let validated = project.abide(&["validate", "notes"]);
+    assert_eq!(validated.code, Some(0), "a warning: it may be there in time: {validated:?}");
+    assert!(validated.out.contains(&format!("the skill `needy` cannot be used: {why}")), "{validated:?}");
+    assert!(validated.out.contains("notes.yaml:3:"), "{validated:?}");
+    assert_eq!(project.abide(&["validate", "--deny-warnings"]).code, Some(1));
+    let note = format!("step `write`: the skill `needy` cannot be used now: {why}");
+    assert!(project.abide(&["plan", "notes"]).err.contains(&note));
+    assert_eq!(project.json(&["plan", "notes"])["notes"], json!([note]));
+    let mut command = project.command(&["validate", "--deny-warnings"]);
+    assert!(command.env("TOKEN", "1").output().unwrap().status.success());
+}
