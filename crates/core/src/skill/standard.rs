@@ -4,6 +4,10 @@ use super::{MOST_TURNS, Skill};
 use crate::diagnostic::{Code, Diagnostic, excerpt};
 use crate::value::Value;
 
+/// The commands of a conversation: a skill of such a name is never called by `/name`, because the command is meant.
+pub const CHAT_COMMANDS: [&str; 8] =
+    ["help", "skill", "skills", "status", "answer", "cancel", "exit", "quit"];
+
 const LONGEST_NAME: usize = 64;
 const LONGEST_DESCRIPTION: usize = 1_024;
 const LONGEST_COMPATIBILITY: usize = 500;
@@ -32,6 +36,12 @@ pub fn check(skill: &Skill, folder: &str) -> Vec<Diagnostic> {
         warn(
             format!("the name `{shown}` starts or ends with `-`, or has two of them together"),
             "rename the skill and its folder",
+        );
+    }
+    if CHAT_COMMANDS.contains(&name.as_str()) {
+        warn(
+            format!("`/{shown}` is a command of `abide chat`, so the skill cannot be called by it"),
+            "give the skill another name, or run it with `abide skill run`",
         );
     }
     if name != folder {

@@ -10,6 +10,7 @@ use crate::skills::{Reader, Unfit};
 use abide_core::capability::Conflicts;
 use abide_core::event::Timestamp;
 use abide_core::model::ModelName;
+use abide_core::skill::standard::CHAT_COMMANDS;
 use abide_core::skill::text::Arguments;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
 use abide_engine::port::{AgentRow, AgentStatus, Agents, Clock as _, Confirm, Later, MessageRow, SessionRow};
@@ -116,7 +117,7 @@ impl Host for LocalHost {
     fn told(&self, session: &SessionRow, message: &MessageRow) -> Later<Result<String, NoSeat>> {
         let (host, session, text) = (self.clone(), session.clone(), message.text.clone());
         Box::pin(async move {
-            if !text.starts_with('/') {
+            if !text.trim_start().starts_with('/') {
                 return Ok(text);
             }
             let (_, workshop) = host.workshop(&session).await?;
@@ -134,6 +135,10 @@ impl Host for LocalHost {
 async fn called(workshop: &Workshop, text: &str) -> Option<(String, String)> {
     let typed = text.trim().strip_prefix('/')?;
     let (name, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+    // As in a chat, where these are commands.
+    if CHAT_COMMANDS.contains(&name) {
+        return None;
+    }
     let (name, rest) = (name.to_owned(), rest.to_owned());
     let known = name.clone();
     let known = workshop.look(move |shelf| shelf.skills.find(&known).is_some()).await;

@@ -143,6 +143,9 @@ fn a_skill_is_run_by_its_name_and_an_agent_has_no_tools_but_its_own() {
     let greeted = stage.say(&server, &session, "/greet bob");
     let greeted = stage.until(&server, &session, &greeted, "finished");
     assert!(greeted["turn"]["answer"].as_str().unwrap().contains("Greet bob warmly."), "{greeted}");
+    let blank = stage.say(&server, &session, " \n/greet ann");
+    let blank = stage.until(&server, &session, &blank, "finished");
+    assert!(blank["turn"]["answer"].as_str().unwrap().contains("Greet ann warmly."), "{blank}");
     let plain = stage.say(&server, &session, "/nothing of the kind");
     let plain = stage.until(&server, &session, &plain, "finished");
     assert_eq!(plain["turn"]["answer"], "heard /nothing of the kind");
@@ -168,5 +171,34 @@ fn a_skill_is_run_by_its_name_and_an_agent_has_no_tools_but_its_own() {
             assert!(!tools.contains(&foreign), "{tools:?}");
         }
     }
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_skill_that_is_called_over_http_is_held_to_what_it_says() {
+    let stage = Stage::new(&[]);
+    let skill = |name: &str, more: &str| {
+        let text = format!("---\nname: {name}\ndescription: x\n{more}---\nwrite a note\n");
+        stage.project.write(&format!(".abide/skills/{name}/SKILL.md"), text);
+    };
+    skill("only-looks", "allowed-tools: read_file\n");
+    skill("once", "max_turns: 1\n");
+    skill("for-agents", "user-invocable: false\n");
+    let server = stage.serve();
+    let session = stage.session(&server);
+    // The model calls `write_file` for a message that begins like this.
+    let looked = stage.say(&server, &session, "/only-looks");
+    stage.until(&server, &session, &looked, "finished");
+    let request = stage.model.turns()[0].clone();
+    let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools, ["read_file"]);
+    let once = stage.say(&server, &session, "/once");
+    let once = stage.until(&server, &session, &once, "out_of_budget");
+    assert!(once.to_string().contains("there was 1 turn"), "{once}");
+    let asked = stage.model.turns().len();
+    let refused = stage.say(&server, &session, "/for-agents");
+    let refused = stage.until(&server, &session, &refused, "failed");
+    assert!(refused.to_string().contains("only agents call it"), "{refused}");
+    assert_eq!(stage.model.turns().len(), asked, "no model is asked");
     assert_eq!(server.end(), Some(0));
 }
