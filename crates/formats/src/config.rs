@@ -103,6 +103,7 @@ fn skills(reader: &mut Reader<'_>, node: &Node<'_>) -> SkillSettings {
             .take(reader, "directories")
             .map(|node| directories(reader, node))
             .unwrap_or_default(),
+        reads: fields.take(reader, "reads").map(|node| directories(reader, node)).unwrap_or_default(),
     };
     fields.finish();
     settings

@@ -33,7 +33,7 @@ pub use test_math::TestMath;
 pub use test_weather::TestWeather;
 pub use todo_list::StatelessTodoList;
 pub use web_fetch::{Lookup, WebFetch};
-pub use workspace::Workspace;
+pub use workspace::{Reading, Workspace};
 
 use abide_core::event::Timestamp;
 use abide_engine::capability::CapabilityRegistry;

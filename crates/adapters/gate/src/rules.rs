@@ -18,6 +18,9 @@ pub struct Rules {
     /// The tools that are switched on or off, if it says that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switched: Option<Vec<(String, bool)>>,
+    /// The only skills that it may use, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<String>>,
     /// Its rules in their order: tool, pattern, action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permission: Vec<(String, String, String)>,
@@ -35,14 +38,16 @@ impl Rules {
                 (None, Some(grants.iter().map(|grant| (grant.tool.clone(), grant.granted)).collect()))
             }
         };
-        if only.is_none() && switched.is_none() && profile.permission.is_empty() {
+        let skills: Option<Vec<String>> =
+            profile.skills.as_ref().map(|skills| skills.iter().map(|skill| skill.value.clone()).collect());
+        if only.is_none() && switched.is_none() && skills.is_none() && profile.permission.is_empty() {
             return None;
         }
         let rule = |rule: &Spanned<Permission>| {
             (rule.tool.clone(), rule.pattern.clone(), rule.action.word().to_owned())
         };
         let permission = profile.permission.iter().map(rule).collect();
-        Some(Self { agent: profile.name.as_str().to_owned(), only, switched, permission })
+        Some(Self { agent: profile.name.as_str().to_owned(), only, switched, skills, permission })
     }
 
     /// Returns a profile that says the same; an error says which word is not one that abide writes.
@@ -60,6 +65,7 @@ impl Rules {
             }
             (None, None) => None,
         };
+        profile.skills = self.skills.as_ref().map(|skills| skills.iter().map(spanned).collect());
         for (tool, pattern, action) in &self.permission {
             let action = PermissionAction::parse(action).ok_or_else(|| format!("the action `{action}`"))?;
             let rule = Permission { tool: tool.clone(), pattern: pattern.clone(), action };
@@ -79,6 +85,7 @@ mod tests {
             agent: "reviewer".into(),
             only: None,
             switched: Some(vec![("*".into(), true), ("write".into(), false)]),
+            skills: Some(vec!["review".into()]),
             permission: vec![("bash".into(), "git push *".into(), "deny".into())],
         };
         let profile = rules.profile().unwrap();
@@ -87,8 +94,11 @@ mod tests {
             agent: "a".into(),
             only: Some(vec!["Read".into()]),
             switched: None,
+            skills: None,
             permission: Vec::new(),
         };
+        let of_skills = Rules { only: None, skills: Some(Vec::new()), ..only.clone() };
+        assert_eq!(Rules::of(&of_skills.profile().unwrap()), Some(of_skills), "none at all is said, too");
         assert_eq!(Rules::of(&only.profile().unwrap()), Some(only.clone()));
         let silent = Rules { only: None, ..only.clone() };
         assert_eq!(Rules::of(&silent.profile().unwrap()), None);

@@ -21,8 +21,10 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     /// Where files may be read.
     pub reads: Reads,
-    /// More folders that files may be read from.
+    /// More folders that files may be read from, wherever those of the project may.
     pub allowed: &'a [PathBuf],
+    /// What `~` is.
+    pub home: Option<&'a Path>,
     /// Whether commands run.
     pub commands: Commands,
     /// The mark of every process that is started.

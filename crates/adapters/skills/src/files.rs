@@ -36,14 +36,17 @@ pub(crate) fn find(path: &str, setting: &Setting<'_>) -> Found {
         Reads::Project => &[setting.folder, setting.project],
     };
     let candidates: Vec<PathBuf> = match path.strip_prefix("~/") {
-        // Only a folder that is allowed can lie there.
-        Some(rest) => setting.allowed.iter().map(|allowed| allowed.join(rest)).collect(),
+        Some(rest) => setting.home.iter().map(|home| home.join(rest)).collect(),
         None => bases.iter().map(|base| base.join(path)).collect(),
+    };
+    let further = match setting.reads {
+        Reads::Skill => &[],
+        Reads::Project => setting.allowed,
     };
     let allowed: Vec<PathBuf> = bases
         .iter()
         .copied()
-        .chain(setting.allowed.iter().map(PathBuf::as_path))
+        .chain(further.iter().map(PathBuf::as_path))
         .filter_map(|folder| folder.canonicalize().ok())
         .collect();
     let mut refused = false;

@@ -39,7 +39,8 @@ impl Stage {
             reads,
             folder: &self.path("project/.claude/skills/x"),
             project: &self.path("project"),
-            allowed: &[],
+            allowed: &[self.path("notes")],
+            home: Some(&self.path("")),
             commands,
             mark: format!("skill-{}", std::process::id()),
         };
@@ -133,4 +134,21 @@ async fn a_skill_that_nobody_trusts_reads_nothing_but_its_own_files() {
     assert_eq!(attached, "<file path=\"notes.md\">\nfrom the skill\n</file>");
     assert_eq!(read.notes.len(), 4, "{:?}", read.notes);
     assert!(read.notes.iter().all(|note| note.ends_with("it lies outside the folder of the skill")));
+}
+
+#[tokio::test]
+async fn folders_that_the_user_allows_are_read_for_skills_that_may_read_the_project() {
+    let stage = Stage::new();
+    fs::create_dir_all(stage.path("notes/deep")).unwrap();
+    fs::write(stage.path("notes/deep/style.md"), "be short").unwrap();
+    symlink(stage.path("secret/key"), stage.path("notes/out")).unwrap();
+    let body =
+        format!("See @~/notes/deep/style.md and @{}/notes/out @~/secret/key", stage.path("").display());
+    let read = stage.expand(&body, "", Commands::Run).await;
+    assert!(read.text.ends_with("<file path=\"~/notes/deep/style.md\">\nbe short\n</file>"), "{}", read.text);
+    assert!(!read.text.contains("PRIVATE"), "{}", read.text);
+    assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
+    let refused = Commands::Refused("it is not trusted".into());
+    let untrusted = stage.expand_reading(&body, "", refused, Reads::Skill).await;
+    assert!(!untrusted.text.contains("be short"), "{}", untrusted.text);
 }

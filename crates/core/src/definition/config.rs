@@ -97,6 +97,8 @@ pub struct SkillSettings {
     pub listing: Option<Spanned<u32>>,
     /// More folders with skills.
     pub directories: Vec<Spanned<String>>,
+    /// More folders that skills may have files read from; the user's own configuration alone says so.
+    pub reads: Vec<Spanned<String>>,
 }
 
 /// What the configuration says about an agent.
@@ -157,8 +159,8 @@ impl Config {
         })
     }
 
-    /// Takes folders of skills that lie outside the project out of a project's configuration: opening a project must not
-    /// have files read elsewhere.
+    /// Takes folders of skills that lie outside the project, and what skills may read there, out of a project's configuration:
+    /// opening a project must not have files read elsewhere.
     pub fn without_far_skills(&mut self) -> Vec<Diagnostic> {
         let leads_out = |folder: &str| {
             folder.starts_with(['/', '~', '\\']) || folder.split(['/', '\\']).any(|part| part == "..")
@@ -175,7 +177,12 @@ impl Config {
             )
             .help("move it to your own configuration, ~/.config/abide/config.yaml")
         };
-        far.iter().map(problem).collect()
+        let mut problems: Vec<Diagnostic> = far.iter().map(problem).collect();
+        problems.extend(std::mem::take(&mut self.skills.reads).iter().map(|folder| {
+            Diagnostic::new(Code::BadPath, folder.span, "a project says what skills may read outside of it")
+                .help("move it to your own configuration, ~/.config/abide/config.yaml")
+        }));
+        problems
     }
 
     /// Returns this configuration with `over` laid over it: what `over` sets wins, lists and maps join.
@@ -191,6 +198,7 @@ impl Config {
         self.skills.external = over.skills.external.or(self.skills.external.take());
         self.skills.listing = over.skills.listing.or(self.skills.listing.take());
         self.skills.directories.splice(0..0, over.skills.directories);
+        self.skills.reads.extend(over.skills.reads);
         self.runs.keep = over.runs.keep.or(self.runs.keep.take());
         self.runs.keep_for = over.runs.keep_for.or(self.runs.keep_for.take());
         self.sessions.keep = over.sessions.keep.or(self.sessions.keep.take());

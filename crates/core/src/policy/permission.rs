@@ -14,6 +14,12 @@ use super::shell::Origin;
 use super::situation::{Grants, Situation};
 use super::subject::Subject;
 use crate::definition::{AgentProfile, AgentTools, Permission, PermissionAction};
+use crate::skill::tool::{PREFIX, tool_name};
+use crate::source::Spanned;
+use crate::value::Value;
+
+/// What clients put in front of the names of our server's tools.
+const SERVERS: [&str; 3] = ["mcp__abide__", "mcp__plugin_abide_abide__", "abide_"];
 
 /// What a profile says about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +44,8 @@ impl Permit {
     /// Returns the stricter of two; the first where they are as strict.
     ///
     /// Silence is stricter than a rule that says yes: a line is not allowed by a rule about one half of it.
-    fn stricter(self, other: Self) -> Self {
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
         let rank = |permit: &Self| (permit.action, permit.why.is_none());
         if rank(&other) > rank(&self) { other } else { self }
     }
@@ -59,6 +66,40 @@ impl AgentProfile {
             permit = permit.stricter(self.permits(inner, place, files));
         }
         permit
+    }
+
+    /// Returns what the profile says about a skill: it must be among those of the agent, and no rule may be against it.
+    pub fn permits_skill(&self, name: &str) -> Permit {
+        let listed = self.skills.as_ref().is_none_or(|skills| skills.iter().any(|skill| skill.value == name));
+        if listed {
+            return self.permits_named("skill", name);
+        }
+        let why = format!("the skill `{name}` is not among the skills of `{}`", self.name.value);
+        Permit { action: PermissionAction::Deny, why: Some(why) }
+    }
+
+    /// Returns the skills that a call loads or runs, whatever its client calls the tool; nothing if it does neither. Of one that
+    /// names none, the name is empty.
+    pub fn skills_of(&self, call: &ToolCall, arguments: &Value) -> Option<Vec<String>> {
+        let own = SERVERS.iter().find_map(|server| call.name.strip_prefix(server)).unwrap_or(&call.name);
+        if own.starts_with(PREFIX) {
+            // What models cannot say of a name is `_` in the tool's.
+            let means =
+                |name: &&Spanned<String>| tool_name(&name.value).is_some_and(|tool| tool.as_str() == own);
+            let listed = self.skills.iter().flatten().find(means).map(|name| name.value.clone());
+            return Some(vec![listed.unwrap_or_else(|| own[PREFIX.len()..].to_owned())]);
+        }
+        let keys: &[&str] = match own {
+            "skill" | "Skill" => &["name", "skill", "command"],
+            "SlashCommand" => &["command"],
+            _ => return None,
+        };
+        let Value::Map(entries) = arguments else { return Some(vec![String::new()]) };
+        let named = entries.iter().find_map(|(key, value)| match value {
+            Value::Text(text) if keys.contains(&key.as_str()) => text.split_whitespace().next(),
+            _ => None,
+        });
+        Some(vec![named.unwrap_or_default().trim_start_matches('/').to_owned()])
     }
 
     /// Returns what the rules say about one thing that a tool is asked for by name, such as a skill.

@@ -242,6 +242,11 @@ pub static SKILLS: Record = Record {
             Shape::OneOrMany(&Shape::Text),
             "More folders with skills; relative to the project's root, `~/` is the home folder. A project can name folders inside itself only.",
         ),
+        Key::optional(
+            "reads",
+            Shape::OneOrMany(&Shape::Text),
+            "More folders that `@path` in a skill may read, beside the skill's own and the project; `~/` is the home folder. Your own configuration only.",
+        ),
     ]],
 };
 

@@ -94,7 +94,7 @@ fn read(shared: &Arc<Shared>) -> Arc<dyn Tool> {
     tool(about, move |arguments: ReadArguments, context: ToolContext| {
         let shared = Arc::clone(&shared);
         aside(move || {
-            let text = read_text(&shared.root.resolve(&arguments.path)?, &arguments.path)?;
+            let text = read_text(&shared.to_read(&arguments.path)?, &arguments.path)?;
             let total = text.lines().count();
             let limit = arguments.limit.unwrap_or(LINES);
             let lines = text.lines().enumerate().skip(arguments.offset).take(limit);
@@ -136,7 +136,7 @@ fn list(shared: &Arc<Shared>) -> Arc<dyn Tool> {
     tool(about, move |arguments: PathArguments, _| {
         let shared = Arc::clone(&shared);
         aside(move || {
-            let folder = shared.root.resolve(&arguments.path)?;
+            let folder = shared.to_read(&arguments.path)?;
             let failed =
                 |error: std::io::Error| ToolError::Failed(format!("`{}`: {}", arguments.path, error.kind()));
             let mut names: Vec<String> = std::fs::read_dir(&folder)
@@ -188,7 +188,7 @@ fn glob(shared: &Arc<Shared>) -> Arc<dyn Tool> {
     tool(about, move |arguments: GlobArguments, context: ToolContext| {
         let shared = Arc::clone(&shared);
         aside(move || {
-            let folder = shared.root.resolve(&arguments.path)?;
+            let folder = shared.to_read(&arguments.path)?;
             let glob = GlobBuilder::new(arguments.pattern.trim_start_matches("./"))
                 .literal_separator(true)
                 .build()
@@ -238,13 +238,14 @@ fn grep(shared: &Arc<Shared>) -> Arc<dyn Tool> {
     tool(about, move |arguments: GrepArguments, context: ToolContext| {
         let shared = Arc::clone(&shared);
         aside(move || {
-            let from = shared.root.resolve(&arguments.path)?;
+            let from = shared.to_read(&arguments.path)?;
+            let inside = from.starts_with(shared.root.path());
             let mut search =
                 Search::new(&arguments.pattern, arguments.include.as_deref()).map_err(ToolError::Failed)?;
             let mut take = |path: &Path| {
                 let told = shared.root.told(path);
                 // A name that cannot be told is none that could be read afterwards.
-                if let Ok(name) = FilePath::parse(&format!("/{told}"))
+                if let Ok(name) = FilePath::parse(&format!("/{}", told.trim_start_matches('/')))
                     && search.wants(&name)
                     && std::fs::metadata(path).is_ok_and(|metadata| metadata.len() <= LARGEST)
                     && let Ok(bytes) = std::fs::read(path)
@@ -260,12 +261,10 @@ fn grep(shared: &Arc<Shared>) -> Arc<dyn Tool> {
                 walk(&from, take)
             };
             let lines = search.found.iter().map(|found| {
-                format!(
-                    "{}:{}: {}",
-                    found.path.as_str().trim_start_matches('/'),
-                    found.line_number,
-                    found.line
-                )
+                // As the agent knows it: relative to the project, and whole outside of it.
+                let path = found.path.as_str();
+                let path = if inside { path.trim_start_matches('/') } else { path };
+                format!("{path}:{}: {}", found.line_number, found.line)
             });
             let mut text = lines.collect::<Vec<_>>().join("\n");
             let cut = fit(&mut text, &context);

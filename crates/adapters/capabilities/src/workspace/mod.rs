@@ -2,7 +2,7 @@
 //!
 //! The tools have the names that agents know (`read`, `list`, `glob`, `grep`, `write`, `edit`, `bash`) and that the gate
 //! knows the kinds of, so that a step grants them as it grants those of any client. Paths stay inside the project,
-//! wherever links lead. Commands are bounded and leave nothing behind; what they do is the gate's to allow.
+//! wherever links lead; what only looks may enter the folders of skills, too. Commands are bounded and leave nothing behind; what they do is the gate's to allow.
 
 mod command;
 mod files;
@@ -10,9 +10,9 @@ mod place;
 
 use crate::sandbox::Launch;
 use abide_core::capability::CapabilityId;
-use abide_engine::port::{Capability, Tool};
-use place::Root;
-use std::path::PathBuf;
+use abide_engine::port::{Capability, Tool, ToolError};
+use place::{Root, beyond};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Works on the files of one project.
@@ -28,6 +28,20 @@ struct Shared {
     mark: String,
     /// Variables that commands do not get.
     without: Vec<String>,
+    reading: Option<Reading>,
+}
+
+/// Finds the folder that a path lies in, of those outside the project that may be read: a skill's, for an agent that may use it.
+pub type Reading = Arc<dyn Fn(&Path) -> Option<PathBuf> + Send + Sync>;
+
+impl Shared {
+    /// Returns where a path leads that is only looked at.
+    fn to_read(&self, text: &str) -> Result<PathBuf, ToolError> {
+        self.root.resolve(text).or_else(|refused| {
+            let reading = self.reading.as_ref();
+            reading.and_then(|reading| beyond(text, &**reading)).ok_or(refused)
+        })
+    }
 }
 
 impl Workspace {
@@ -38,7 +52,16 @@ impl Workspace {
     /// `without`.
     pub fn new(root: PathBuf, launch: Launch, mark: impl Into<String>, without: Vec<String>) -> Self {
         let root = Root::new(root);
-        Self { shared: Arc::new(Shared { root, launch, mark: mark.into(), without }) }
+        Self { shared: Arc::new(Shared { root, launch, mark: mark.into(), without, reading: None }) }
+    }
+
+    /// Lets the tools that only look enter some folders outside the project, too.
+    #[must_use]
+    pub fn with_reading(self, reading: Reading) -> Self {
+        let Shared { root, launch, mark, without, .. } = &*self.shared;
+        let (root, launch) = (root.clone(), Arc::clone(launch));
+        let (mark, without, reading) = (mark.clone(), without.clone(), Some(reading));
+        Self { shared: Arc::new(Shared { root, launch, mark, without, reading }) }
     }
 }
 

@@ -71,6 +71,26 @@ impl Root {
     }
 }
 
+/// Returns where an absolute path outside the project leads, if that is inside a folder that may be read.
+pub(super) fn beyond(text: &str, reading: &dyn Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
+    let written = Path::new(text);
+    if text.len() > LONGEST || text.contains('\0') || !written.is_absolute() {
+        return None;
+    }
+    let mut path = PathBuf::new();
+    for part in written.components() {
+        match part {
+            Component::ParentDir => {
+                path.pop();
+            }
+            Component::CurDir => {}
+            part => path.push(part),
+        }
+    }
+    let folder = reading(&path)?.canonicalize().ok()?;
+    path.canonicalize().ok().filter(|real| real.starts_with(&folder))
+}
+
 /// How far a walk came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Walked {

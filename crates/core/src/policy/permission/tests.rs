@@ -227,3 +227,32 @@ fn a_yes_is_known_from_silence_and_counts_for_what_it_is_about_alone() {
     }
     assert!(yes("write", "path", "/proj/docs/a.md") && !yes("write", "path", "/proj/src/a.rs"));
 }
+
+#[test]
+fn a_call_for_a_skill_is_known_in_every_client() {
+    let mut limited = profile(&[("skill", "old", "deny")]);
+    limited.skills = Some(vec![spanned("old".to_owned()), spanned("a b".to_owned())]);
+    let named = |client: Client, tool: &str, arguments: &[(&str, &str)]| {
+        let data = Value::Map(
+            arguments
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), Value::Text((*value).to_owned())))
+                .collect(),
+        );
+        limited.skills_of(&ToolCall::read(client, tool, &data), &data)
+    };
+    let one = |name: &str| Some(vec![name.to_owned()]);
+    assert_eq!(named(Client::ClaudeCode, "Skill", &[("skill", "x"), ("args", "y")]), one("x"));
+    assert_eq!(named(Client::ClaudeCode, "SlashCommand", &[("command", "/x y")]), one("x"));
+    assert_eq!(named(Client::OpenCode, "skill", &[("name", "x")]), one("x"));
+    assert_eq!(named(Client::OpenCode, "abide_skill", &[("name", "x")]), one("x"));
+    assert_eq!(named(Client::ClaudeCode, "mcp__abide__skills__x", &[]), one("x"));
+    assert_eq!(named(Client::Other, "skills__a_b", &[]), one("a b"), "the name that the tool stands for");
+    assert_eq!(named(Client::Codex, "mcp__abide__skill", &[]), one(""), "none is named");
+    assert_eq!(named(Client::ClaudeCode, "Read", &[("name", "x")]), None);
+    let action = |name: &str| limited.permits_skill(name).action;
+    assert_eq!(action("a b"), PermissionAction::Allow);
+    for denied in ["old", "x", ""] {
+        assert_eq!(action(denied), PermissionAction::Deny, "{denied}");
+    }
+}

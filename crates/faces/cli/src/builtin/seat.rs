@@ -252,7 +252,10 @@ impl Here {
         let registry = builtins(World { now, files: Arc::new(files), sandbox, web: further.web() });
         let mut registry = further.added_to(registry, Reach::Only(&ids)).await.registry;
         let root = wanted.task().map_or_else(|| self.place.root(), |task| task.folder.clone());
-        let workspace = Workspace::new(root, launch, wanted.mark.clone(), without);
+        // The files of a skill lie where the skill does, which need not be in the project.
+        let (skills, reader) = (Arc::clone(&self.skills), profile.clone());
+        let workspace = Workspace::new(root, launch, wanted.mark.clone(), without)
+            .with_reading(Arc::new(move |path| skills.with(|shelf| shelf.folder_of(path, &reader))));
         registry.register(Arc::new(workspace)).map_err(|error| error.to_string())?;
         let mut choices: Vec<Choice> = profile
             .capabilities

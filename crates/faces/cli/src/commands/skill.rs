@@ -386,13 +386,16 @@ fn unfit(name: &str, why: Unfit) -> Failure {
 fn expanded(session: &mut Session<'_>, name: &str, arguments: &[String]) -> Result<Exit, Failure> {
     let shelf = Shelf::open(session);
     let loaded = load(&shelf, name, Reader::Anybody)?;
+    trusting::offer(session, &shelf, &loaded)?;
     let (commands, reads) = shelf.rights(&loaded);
+    let (allowed, home) = shelf.further();
     let root = session.place.root();
     let setting = Setting {
         folder: &loaded.folder,
         project: &root,
         reads,
-        allowed: &[],
+        allowed: &allowed,
+        home: home.as_deref(),
         commands: commands.clone(),
         mark: format!("skill-{}", uuid::Uuid::now_v7()),
     };

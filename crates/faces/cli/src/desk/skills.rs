@@ -5,10 +5,14 @@
 use super::{LocalDesk, refused};
 use crate::builtin::skills::{Bounds, By, Order, Unrun};
 use crate::builtin::{Here, Manner, Purpose, SessionGate, Wanted};
+use crate::gate::gate;
 use crate::skills::{KeptShelf, Reader, Shelf, SkillOffer, Unfit};
+use abide_core::definition::AgentProfile;
 use abide_core::skill::text::Arguments;
 use abide_core::turn::TurnEnd;
 use abide_engine::port::{NobodyToAsk, Stop};
+use abide_gate::rules::Rules;
+use abide_gate::seats::{Seated, VARIABLE};
 use abide_mcp::desk::{MoreTool, Report};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, OnceLock};
@@ -46,9 +50,24 @@ impl LocalDesk {
         Ok(kept.with(work))
     }
 
+    /// Returns the agent whose session asks, as far as skills are about it: abide knows those that it started itself.
+    ///
+    /// Of others nobody tells who they are; the hook of the client judges their calls.
+    fn seated_agent(&self) -> Option<AgentProfile> {
+        let name = self.surroundings.variable(VARIABLE);
+        let Ok(Seated::In(seat)) = gate(&self.surroundings)?.seated(name.as_deref()) else { return None };
+        let rules = seat.rules?;
+        // Rules that cannot be read leave nothing: the gate denies every call then.
+        let unreadable = || Rules { skills: Some(Vec::new()), permission: Vec::new(), ..rules.clone() };
+        rules.profile().or_else(|_| unreadable().profile()).ok()
+    }
+
     /// Returns the skill tool with what it can load.
     pub(super) fn skill_tools(&self) -> Vec<MoreTool> {
-        let Ok(description) = self.with_shelf(|shelf| shelf.describe(None)) else { return Vec::new() };
+        let agent = self.seated_agent();
+        let Ok(description) = self.with_shelf(|shelf| shelf.described(agent.as_ref())) else {
+            return Vec::new();
+        };
         let schema = json!({
             "type": "object",
             "properties": { "name": { "type": "string", "description": "The name of the skill, as it is listed" } },
@@ -63,13 +82,13 @@ impl LocalDesk {
             schema,
             reads_only: true,
         }];
-        tools.extend(self.running_tools());
+        tools.extend(self.running_tools(agent.as_ref()));
         tools
     }
 
     /// Returns a tool for each skill that wants to be run, if there is a model to run them with.
-    fn running_tools(&self) -> Vec<MoreTool> {
-        let offers = self.with_shelf(|shelf| shelf.tools(None)).unwrap_or_default();
+    fn running_tools(&self, agent: Option<&AgentProfile>) -> Vec<MoreTool> {
+        let offers = self.with_shelf(|shelf| shelf.tools(agent).0).unwrap_or_default();
         let has_model = || self.quietly(|session| Ok(Here::of(session).no_model().is_none()));
         if offers.is_empty() || !has_model().unwrap_or_default() {
             return Vec::new();
@@ -88,7 +107,8 @@ impl LocalDesk {
     ///
     /// Nothing is known about the agent of the client, and nobody can be asked: the skill looks, and changes nothing.
     pub(super) async fn run_skill(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Report> {
-        let offers = self.with_shelf(|shelf| shelf.tools(None)).ok()?;
+        let agent = self.seated_agent();
+        let offers = self.with_shelf(|shelf| shelf.tools(agent.as_ref()).0).ok()?;
         let offer = offers.into_iter().find(|offer| offer.tool.as_str() == tool)?;
         let given = match arguments.get("args") {
             None => "",
@@ -140,9 +160,10 @@ impl LocalDesk {
         else {
             return Report::failure("`skill` takes one argument: `name`, the name of the skill");
         };
-        // No hook tells whose call it is, so only what nobody may do is refused here; the hook judges the call itself.
+        // Where nobody knows whose call it is, only what no agent may do is refused here; the hook judges the call itself.
+        let agent = self.seated_agent();
         let loaded = self.with_shelf(|shelf| {
-            let loaded = shelf.load(name, Reader::Agent(None))?;
+            let loaded = shelf.load(name, Reader::Agent(agent.as_ref()))?;
             Ok((loaded.for_agent(), loaded.folder.display().to_string()))
         });
         match loaded {

@@ -5,7 +5,7 @@ use abide_core::model::ModelName;
 use abide_core::skill::text::Arguments;
 use abide_process::LocalProcess;
 use abide_skills::{Commands, Reads, Setting, expand};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a skill may do while it is filled in.
 pub(crate) struct Filling<'a> {
@@ -13,6 +13,10 @@ pub(crate) struct Filling<'a> {
     pub(crate) reads: Reads,
     /// The project's root.
     pub(crate) project: &'a Path,
+    /// More folders that it may have files read from.
+    pub(crate) allowed: Vec<PathBuf>,
+    /// What `~` is.
+    pub(crate) home: Option<PathBuf>,
     /// The mark of every process that is started.
     pub(crate) mark: String,
 }
@@ -44,7 +48,8 @@ impl Brief {
             folder: &loaded.folder,
             project: filling.project,
             reads: filling.reads,
-            allowed: &[],
+            allowed: &filling.allowed,
+            home: filling.home.as_deref(),
             commands: filling.commands,
             mark: filling.mark,
         };

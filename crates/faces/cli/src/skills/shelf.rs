@@ -1,10 +1,10 @@
 //! The skills of a place as agents and people are offered them.
 
 use super::world::Here;
+use crate::Surroundings;
 use crate::session::Session;
-use crate::{Exit, Failure, Surroundings};
 use abide_catalog::{
-    Catalog, ForAgents, LoadedSkill, Origin, SkillEntry, SkillSummary, Skills, Trust, TrustKind, skill_files,
+    Catalog, ForAgents, LoadedSkill, Origin, SkillEntry, SkillSummary, Skills, Trust, skill_files,
 };
 use abide_core::capability::ToolName;
 use abide_core::definition::{AgentProfile, PermissionAction};
@@ -13,8 +13,6 @@ use abide_core::skill::available::{Need, unavailable};
 use abide_core::skill::listing::{BUDGET, Offer, describe, escape};
 use abide_core::skill::tool::{PREFIX, tool_name};
 use abide_core::skill::view;
-use abide_skills::{Commands, Reads};
-use abide_trust::{Digest, Scope, TrustError, digest};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,9 +28,9 @@ pub(crate) struct Shelf {
     pub(crate) skills: Skills,
     /// Why skills cannot be used, by name.
     lacking: HashMap<Arc<str>, Vec<String>>,
-    trust: Option<Trust>,
+    pub(super) trust: Option<Trust>,
     /// The folders that links of a project's skills may lead into.
-    links: Vec<PathBuf>,
+    pub(super) links: Vec<PathBuf>,
 }
 
 /// A skill that was read in full.
@@ -87,17 +85,6 @@ pub(crate) enum Reader<'a> {
     Person,
     /// An agent; without a profile, one that nobody knows.
     Agent(Option<&'a AgentProfile>),
-}
-
-/// What the user said about the folder of a skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// Yes, to just what it holds.
-    Trusted,
-    /// Yes, and it has changed since.
-    Changed,
-    /// Nothing.
-    Unknown,
 }
 
 /// Why a skill cannot be loaded.
@@ -186,18 +173,30 @@ impl Shelf {
         self.offered(agent).map(|(entry, _)| &*entry.name).collect()
     }
 
-    /// Returns the skills that an agent is offered as tools; of two that would have one name, the first.
-    pub(crate) fn tools(&self, agent: Option<&AgentProfile>) -> Vec<SkillOffer> {
+    /// Returns the folder of the skill that a path lies in, if an agent may use that skill.
+    pub(crate) fn folder_of(&self, path: &Path, agent: &AgentProfile) -> Option<PathBuf> {
+        let holding = self.skills.winners().filter(|(entry, _)| path.starts_with(entry.folder()));
+        // Of skills inside of each other, the file is the innermost one's.
+        let (entry, _) = holding.max_by_key(|(entry, _)| entry.folder().components().count())?;
+        let may_use =
+            self.lacks(&entry.name).is_empty() && permit(agent, &entry.name).0 != PermissionAction::Deny;
+        may_use.then(|| entry.folder().to_path_buf())
+    }
+
+    /// Returns the skills that an agent is offered as tools, and how many have no room; of two that would have one name, the first.
+    pub(crate) fn tools(&self, agent: Option<&AgentProfile>) -> (Vec<SkillOffer>, usize) {
         let mut offers: Vec<SkillOffer> = Vec::new();
+        let mut left_out = 0;
         for (_, summary) in self.offered(agent).filter(|(_, summary)| summary.for_agents == ForAgents::Run) {
             let Some(tool) = tool_name(&summary.name) else { continue };
-            if offers.len() == MOST_TOOLS {
-                break;
-            }
             // A rule that asks is about the whole name: where the tool's differs, the skill can only be loaded.
             let is_exact = tool.as_str().strip_prefix(PREFIX) == Some(&*summary.name);
             let asks = agent.is_some_and(|agent| permit(agent, &summary.name).0 == PermissionAction::Ask);
             if (asks && !is_exact) || offers.iter().any(|known| known.tool == tool) {
+                continue;
+            }
+            if offers.len() == MOST_TOOLS {
+                left_out += 1;
                 continue;
             }
             offers.push(SkillOffer {
@@ -207,7 +206,18 @@ impl Shelf {
                 max_turns: summary.max_turns,
             });
         }
-        offers
+        (offers, left_out)
+    }
+
+    /// Returns the description of the skill tool, which says how many skills have no tool of their own for want of room.
+    pub(crate) fn described(&self, agent: Option<&AgentProfile>) -> String {
+        match self.tools(agent).1 {
+            0 => self.describe(agent),
+            left_out => format!(
+                "{} {left_out} more skills could be run by a tool of their own (`{PREFIX}NAME`), and there are {MOST_TOOLS} such tools at most: load them.",
+                self.describe(agent)
+            ),
+        }
     }
 
     /// Returns the skills that a person can call by name.
@@ -268,79 +278,6 @@ impl Shelf {
         let names = self.names(agent);
         view::unknown(name, &names, self.skills.nearest(name))
     }
-
-    /// Returns whether the commands of a skill run: those of the user's own do, those of a project when it is trusted.
-    fn commands(&self, loaded: &Loaded) -> Commands {
-        let name = &loaded.skill.name;
-        if loaded.origin != Origin::Project {
-            return Commands::Run;
-        }
-        match self.standing(&loaded.folder, Some(loaded)) {
-            Ok((Standing::Trusted, _)) => Commands::Run,
-            Ok((Standing::Unknown, _)) => Commands::Refused(format!(
-                "the skill came with the project; look at it, then `abide skill trust {name}`"
-            )),
-            Ok((Standing::Changed, _)) => Commands::Refused(format!(
-                "the skill changed since it was trusted; look at it, then `abide skill trust {name}`"
-            )),
-            Err(error) => Commands::Refused(error.to_string()),
-        }
-    }
-
-    /// Returns whether the commands of a skill run, and where it may have files read: one of a project that nobody has looked
-    /// at, in its own folder alone.
-    pub(crate) fn rights(&self, loaded: &Loaded) -> (Commands, Reads) {
-        let commands = self.commands(loaded);
-        let reads = match commands {
-            Commands::Run => Reads::Project,
-            Commands::Refused(_) => Reads::Skill,
-        };
-        (commands, reads)
-    }
-
-    /// Returns the digest of the folder of a skill, with what its links lead to; what was read of it counts as it was read.
-    pub(crate) fn digest(&self, folder: &Path, loaded: Option<&Loaded>) -> Result<Digest, TrustError> {
-        let read = loaded.map(|loaded| (&*loaded.file, loaded.source.as_slice()));
-        digest(folder, Scope { within: &self.links, read })
-    }
-
-    /// Returns what the user said about the folder of a skill, and what it holds.
-    pub(crate) fn standing(
-        &self,
-        folder: &Path,
-        loaded: Option<&Loaded>,
-    ) -> Result<(Standing, Digest), TrustError> {
-        let digest = self.digest(folder, loaded)?;
-        let at = place_of(folder);
-        let standing = match &self.trust {
-            Some(trust) if trust.holds(TrustKind::Skill, &at, digest.as_str()) => Standing::Trusted,
-            Some(trust) if trust.knows(TrustKind::Skill, &at) => Standing::Changed,
-            _ => Standing::Unknown,
-        };
-        Ok((standing, digest))
-    }
-
-    /// Trusts the folder of a skill as it is now, or as it was read.
-    pub(crate) fn trust(&self, folder: &Path, loaded: Option<&Loaded>) -> Result<Digest, Failure> {
-        let digest = self.digest(folder, loaded).map_err(|error| failed(&error))?;
-        self.store()?
-            .trust(TrustKind::Skill, &place_of(folder), digest.as_str())
-            .map_err(|error| remembering(&error))?;
-        Ok(digest)
-    }
-
-    /// Takes the trust back; returns whether there was any.
-    pub(crate) fn untrust(&self, folder: &Path) -> Result<bool, Failure> {
-        self.store()?.forget(TrustKind::Skill, &place_of(folder)).map_err(|error| remembering(&error))
-    }
-
-    fn store(&self) -> Result<&Trust, Failure> {
-        let missing = || {
-            Failure::new(Exit::System, "there is no folder to remember trust in")
-                .help("set HOME or XDG_CONFIG_HOME")
-        };
-        self.trust.as_ref().ok_or_else(missing)
-    }
 }
 
 impl Loaded {
@@ -352,31 +289,11 @@ impl Loaded {
     }
 }
 
-pub(crate) fn failed(error: &TrustError) -> Failure {
-    Failure::new(Exit::System, error.to_string())
-}
-
 /// Returns what an agent's rules say about a skill, and why.
 pub(crate) fn permit(agent: &AgentProfile, name: &str) -> (PermissionAction, String) {
-    let listed = agent.skills.as_ref().is_none_or(|skills| skills.iter().any(|skill| skill.value == name));
-    if !listed {
-        return (
-            PermissionAction::Deny,
-            format!("the skill `{name}` is not among the skills of `{}`", agent.name.value),
-        );
-    }
-    let permit = agent.permits_named("skill", name);
+    let permit = agent.permits_skill(name);
     let why = permit.why.unwrap_or_default();
     (permit.action, format!("the skill `{name}`: {why}"))
-}
-
-/// Returns the one name of a folder.
-fn place_of(folder: &Path) -> String {
-    folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).display().to_string()
-}
-
-fn remembering(error: &abide_catalog::TrustError) -> Failure {
-    Failure::new(Exit::System, error.to_string())
 }
 
 #[cfg(test)]
@@ -411,18 +328,21 @@ mod tests {
         // Whatever looked at the disk now would find nothing.
         std::fs::remove_dir_all(&start).unwrap();
         assert_eq!(shelf.describe(None), before);
-        assert_eq!((shelf.tools(None).len(), shelf.names(None).len()), (50, 50));
+        assert_eq!((shelf.tools(None).0.len(), shelf.names(None).len()), (50, 50));
+        assert_eq!(shelf.described(None), before, "all of them have a tool");
     }
 
     #[expect(clippy::disallowed_methods, reason = "the skills are files")]
     #[test]
-    fn what_was_swapped_while_it_was_read_does_not_run() {
+    fn skills_that_have_no_tool_for_want_of_room_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let start = folder.path().canonicalize().unwrap();
-        let file = start.join(".abide/skills/x/SKILL.md");
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        let write = |body: &str| std::fs::write(&file, format!("---\nname: x\n---\n{body}\n")).unwrap();
-        write("!`echo good`");
+        for index in 0..70 {
+            let skill = start.join(format!(".abide/skills/skill-{index:02}"));
+            std::fs::create_dir_all(&skill).unwrap();
+            let text = format!("---\nname: skill-{index:02}\ndescription: x\nmax_turns: 2\n---\nx\n");
+            std::fs::write(skill.join("SKILL.md"), text).unwrap();
+        }
         let surroundings = Surroundings {
             folder: start.clone(),
             variables: Vec::new(),
@@ -431,22 +351,15 @@ mod tests {
             terminal_in: false,
             width: || None,
         };
-        let config_home = Some(start.join("config"));
-        let place = Place { start: start.clone(), home: None, config_home };
+        let place = Place { start, home: None, config_home: None };
         let configuration = Configuration::load(&place, |_| None);
         let shelf = Shelf::of(&surroundings, Catalog::open(place, configuration));
-        shelf.trust(file.parent().unwrap(), None).unwrap();
-        let load = || shelf.load("x", Reader::Person).unwrap();
-        assert_eq!(shelf.rights(&load()), (Commands::Run, Reads::Project));
-        // It is evil while it is read, and good again when it is looked at.
-        write("!`echo evil`");
-        let evil = load();
-        write("!`echo good`");
-        assert!(matches!(shelf.rights(&evil), (Commands::Refused(_), Reads::Skill)));
-        // And the other way round: what was read is what was trusted, and is what runs.
-        let good = load();
-        write("!`echo evil`");
-        assert_eq!(shelf.rights(&good), (Commands::Run, Reads::Project));
-        assert!(good.skill.body.contains("good"));
+        let (offers, left_out) = shelf.tools(None);
+        assert_eq!((offers.len(), left_out), (MOST_TOOLS, 6));
+        let described = shelf.described(None);
+        assert!(
+            described.contains(" 6 more skills could be run") && described.contains("skill-69"),
+            "{described}"
+        );
     }
 }

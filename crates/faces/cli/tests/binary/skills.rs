@@ -233,6 +233,24 @@ fn an_agent_is_listed_what_it_may_use() {
 }
 
 #[test]
+fn what_skills_may_read_elsewhere_is_said_by_the_user_alone() {
+    let project = Project::new();
+    project
+        .write("../home/.claude/skills/style/SKILL.md", skill("style", "", "Keep to @~/notes/style.md"))
+        .write("../home/notes/style.md", "be short\n");
+    let expand = || project.json(&["skill", "expand", "style"])["text"].as_str().unwrap().to_owned();
+    assert!(!expand().contains("be short"));
+    project.write(".abide/config.yaml", "skills: { reads: ~/notes }\n");
+    assert!(!expand().contains("be short"), "not by what a project says");
+    let warned = project.abide(&["validate"]);
+    assert!(warned.out.contains("a project says what skills may read outside of it"), "{warned:?}");
+    project
+        .write(".abide/config.yaml", "")
+        .write("../config/abide/config.yaml", "skills: { reads: ~/notes }\n");
+    assert!(expand().contains("be short"), "{}", expand());
+}
+
+#[test]
 fn the_places_and_the_flags_of_other_clients_mean_the_same_here() {
     let project = Project::new();
     for (name, file) in [

@@ -475,3 +475,66 @@ fn a_client_runs_skills_that_can_only_look() {
     let bad = server.unseen("skills__find", &json!({ "args": 7 }));
     assert_eq!(bad["isError"], true);
 }
+
+#[test]
+fn an_agent_that_abide_started_is_told_of_its_own_skills_and_held_to_them() {
+    use abide_gate::rules::Rules;
+    use abide_gate::seats::Seat;
+    use abide_gate::sessions::Bound;
+    use abide_gate::{Gate, Relative};
+    let mut stage = Stage::new();
+    for name in ["docs", "notes", "secret"] {
+        let folder = stage.path("project/.claude/skills").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let text = format!("---\nname: {name}\ndescription: About {name}\nmax_turns: 2\n---\nx\n");
+        std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    }
+    let gate = Gate::at(stage.path("home").join(".local/state/abide/gate"));
+    let bound = Bound {
+        run: "r".into(),
+        ability: "a".into(),
+        level: "loose".into(),
+        step: None,
+        done: 0,
+        total: 1,
+        root: stage.path("project"),
+        log: stage.path("project/.abide/state/runs.db"),
+        driver: Relative::of(std::process::id()).unwrap(),
+        sub_agent: None,
+        guarded: Vec::new(),
+    };
+    let rules = Rules {
+        agent: "writer".into(),
+        only: None,
+        switched: None,
+        skills: Some(vec!["docs".into(), "notes".into()]),
+        permission: vec![("skill".into(), "notes".into(), "deny".into())],
+    };
+    gate.make_seat("one", &Seat { bound, client: "claude".into(), rules: Some(rules) }).unwrap();
+    stage.seat = Some("one".to_owned());
+    for (tool, input, is_allowed) in [
+        ("Skill", json!({ "skill": "docs" }), true),
+        ("Skill", json!({ "skill": "secret" }), false),
+        ("Skill", json!({ "command": "notes" }), false),
+        ("mcp__abide__skill", json!({ "name": "docs" }), true),
+        ("mcp__abide__skill", json!({ "name": "secret" }), false),
+        ("mcp__abide__skill", json!({}), false),
+        ("mcp__abide__skills__docs", json!({}), true),
+        ("mcp__abide__skills__secret", json!({}), false),
+        ("Read", json!({ "file_path": "secret" }), true),
+    ] {
+        let answer = stage.may("s1", tool, &input);
+        let denied = answer.as_ref().map_or(true, |said| said.contains("\"deny\""));
+        assert_eq!(!denied, is_allowed, "{tool} {input}: {answer:?}");
+    }
+    let mut server = stage.server();
+    let listed = server.request("tools/list", &json!({}));
+    let tools = listed["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["name"] == "skill").unwrap();
+    let description = tool["description"].as_str().unwrap();
+    assert!(description.contains("docs"), "{description}");
+    assert!(!description.contains("secret") && !description.contains("notes"), "{description}");
+    let loaded = server.unseen("skill", &json!({ "name": "secret" }));
+    assert_eq!(loaded["isError"], true, "{loaded}");
+    assert!(loaded.to_string().contains("not among the skills of `writer`"), "{loaded}");
+}

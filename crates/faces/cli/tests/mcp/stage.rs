@@ -14,11 +14,13 @@ const LONGEST: Duration = Duration::from_mins(1);
 /// A project and a user's home, both empty at first.
 pub(crate) struct Stage {
     folder: tempfile::TempDir,
+    /// The seat of the session, if abide started it.
+    pub(crate) seat: Option<String>,
 }
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let stage = Self { folder: tempfile::tempdir().unwrap() };
+        let stage = Self { folder: tempfile::tempdir().unwrap(), seat: None };
         for folder in ["home", "project/.git", "project/.abide/abilities"] {
             fs::create_dir_all(stage.folder.path().join(folder)).unwrap();
         }
@@ -47,6 +49,7 @@ impl Stage {
             .env("PATH", "/usr/bin:/bin")
             .env("USER", "ada")
             .current_dir(self.path("project"));
+        command.envs(self.seat.iter().map(|seat| ("ABIDE_SEAT", seat)));
         command
     }
 

@@ -60,3 +60,35 @@ fn a_message_that_only_looks_like_a_call_is_a_message() {
     assert_eq!(project.output(&["chat", "--message", "/tldr a long text"]).out, "short\n");
     assert!(told(&project.requests()[1]).contains("Shorten: a long text"));
 }
+
+#[test]
+fn the_commands_of_a_conversation_win_over_skills_of_their_names() {
+    let project = Project::new(vec![Turn::text("told")]);
+    project.skill("help", "", "Help with $ARGUMENTS.").skill("find", "", "Find.");
+    let said = project.chat(&["chat"], "/help\n/help me\n");
+    assert!(said.err.contains("`/help` is a command, and takes nothing more"), "{said:?}");
+    assert!(said.err.contains("one line is one message") && said.err.contains("  /find"), "{said:?}");
+    assert!(said.err.contains("(help is a command here; `abide skill run help` runs the skill)"), "{said:?}");
+    assert_eq!(project.requests().len(), 0);
+    project.output(&["chat", "--message", "/help me"]);
+    assert!(told(&project.requests()[0]).contains("/help me"), "a message, and no skill");
+    let validated = project.output(&["skill", "validate", "help"]);
+    assert!(validated.out.contains("`/help` is a command of `abide chat`"), "{validated:?}");
+    assert_eq!(project.output(&["skill", "validate", "find"]).code, Some(0));
+}
+
+#[test]
+fn what_a_person_calls_is_their_choice_whatever_the_rules_let_the_agent_take_up() {
+    let project = Project::new(vec![Turn::text("one"), Turn::text("two")]);
+    project.skill("deploy", "", "Deploy $1.").write(
+        ".abide/agents/writer.md",
+        "---\npermission: { skill: { deploy: deny }, bash: deny }\n---\nYou write.\n",
+    );
+    let said = project.chat(&["chat", "writer"], "/deploy eu\n");
+    assert_eq!((said.code, said.out.as_str()), (Some(0), "one\n"), "{said:?}");
+    let said = project.output(&["skill", "run", "--agent", "writer", "deploy", "us"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let requests = project.requests();
+    assert!(told(&requests[0]).contains("Deploy eu.") && told(&requests[1]).contains("Deploy us."));
+    assert!(!requests[0].tools.iter().any(|tool| tool.name == "skill"), "the agent itself has no such skill");
+}

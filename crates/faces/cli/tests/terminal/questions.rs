@@ -177,3 +177,37 @@ fn a_run_that_is_resumed_asks_again_what_it_waits_for() {
     assert_eq!(code, 0, "{screen}");
     assert_eq!(project.read("gone.txt"), "gone\n");
 }
+
+#[test]
+fn a_skill_of_the_project_that_would_run_commands_is_asked_about_once_and_again_when_it_changes() {
+    let project = Project::new(&[]);
+    let write = |command: &str| {
+        let file = project.path(".abide/skills/x/SKILL.md");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, format!("---\nname: x\ndescription: x\n---\nSays !`{command}` now.\n")).unwrap();
+    };
+    write("echo one");
+    let home = project.path("home").display().to_string();
+    let expand = || project.terminal_with(200, &[("HOME", &home)], &["skill", "expand", "x"]);
+    let mut terminal = expand();
+    terminal.sees("trust it, until it changes? [y/N]");
+    assert!(terminal.screen().contains("the skill x came with the project, and would run, as you:"));
+    assert!(terminal.screen().contains("  echo one"), "{}", terminal.screen());
+    terminal.types("n\r");
+    let (_, screen, _) = terminal.ends();
+    assert!(screen.contains("[not run: the skill came with the project"), "{screen}");
+    let mut terminal = expand();
+    terminal.sees("trust it, until it changes? [y/N]");
+    terminal.types("y\r");
+    let (_, screen, _) = terminal.ends();
+    assert!(screen.contains("Says one now."), "{screen}");
+    let (_, screen, _) = expand().ends();
+    assert!(screen.contains("Says one now.") && !screen.contains("[y/N]"), "it is asked once: {screen}");
+    write("echo two");
+    let mut terminal = expand();
+    terminal.sees("trust it, until it changes? [y/N]");
+    assert!(terminal.screen().contains("the skill x has changed since it was trusted"));
+    terminal.types("\r");
+    let (_, screen, _) = terminal.ends();
+    assert!(screen.contains("[not run: the skill changed"), "{screen}");
+}

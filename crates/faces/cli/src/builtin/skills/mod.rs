@@ -107,7 +107,7 @@ impl Workshop {
         let (names, description, offers) = self
             .look(move |shelf| {
                 let profile = Some(&profile);
-                (shelf.names(profile).len(), shelf.describe(profile), shelf.tools(profile))
+                (shelf.names(profile).len(), shelf.described(profile), shelf.tools(profile).0)
             })
             .await
             .ok_or("the skills cannot be listed")?;

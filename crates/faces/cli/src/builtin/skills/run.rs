@@ -91,10 +91,10 @@ impl Workshop {
                 loaded => loaded,
             }?;
             let (commands, reads) = shelf.rights(&loaded);
-            Ok((loaded, commands, reads))
+            Ok((loaded, commands, reads, shelf.further()))
         });
         let found = found.await.ok_or_else(|| Unrun::Failed("the skills cannot be listed".to_owned()))?;
-        let (loaded, commands, reads) = found.map_err(Unrun::Unfit)?;
+        let (loaded, commands, reads, (allowed, home)) = found.map_err(Unrun::Unfit)?;
         let (commands, reads) = match by {
             _ if taken_up => (Commands::Refused("they have run already".to_owned()), Reads::Skill),
             By::Person => (commands, reads),
@@ -105,7 +105,8 @@ impl Workshop {
                 (Commands::Refused(why.to_owned()), Reads::Skill)
             }
         };
-        let filling = Filling { commands, reads, project: &self.project, mark: self.mark_of() };
+        let filling =
+            Filling { commands, reads, project: &self.project, allowed, home, mark: self.mark_of() };
         Ok(Brief::of(&loaded, arguments, &self.process, filling).await)
     }
 

@@ -16,6 +16,7 @@ use abide_core::value::template::as_text;
 use abide_engine::port::{Beside, Task, ToolSpec, Worker};
 use abide_engine::turn::Seat;
 use abide_skills::{Commands, Reads};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A step that runs a skill.
@@ -28,7 +29,7 @@ pub(crate) struct SkillStep {
 impl SkillStep {
     /// Puts together who does it, or says why nobody can.
     pub(crate) async fn of(here: &Here, name: &str, task: &Task) -> Result<(Seat, Self), String> {
-        let (loaded, ..) = load(here, name).await?;
+        let loaded = load(here, name).await?.loaded;
         let tools = loaded.skill.allowed_tools();
         // What the skill says it uses is what the step grants.
         let task = Task { tools: tools.clone(), ..task.clone() };
@@ -43,10 +44,11 @@ impl SkillStep {
     /// Returns what the agent is told: the skill with its inputs filled in, and the inputs by their names.
     pub(crate) async fn told(&self, name: &str, inputs: &[(String, Value)]) -> Result<String, String> {
         let arguments = arguments(inputs, self.has_places);
-        let brief = self.workshop.brief(name, &arguments, By::Step, false).await.map_err(|why| match why {
-            Unrun::Unfit(unfit) => said(&unfit),
-            Unrun::Failed(why) => why,
-        })?;
+        let brief =
+            self.workshop.brief(name, &arguments, By::Step, false).await.map_err(|why| match why {
+                Unrun::Unfit(unfit) => said(&unfit),
+                Unrun::Failed(why) => why,
+            })?;
         Ok(with_inputs(&brief, inputs))
     }
 }
@@ -55,7 +57,7 @@ impl SkillStep {
 /// are those that the skill says it uses. The error is why the skill cannot be used.
 pub(crate) async fn filled_in(here: &Here, task: Task) -> Result<Task, String> {
     let Worker::Skill { name, inputs } = &task.worker else { return Ok(task) };
-    let (loaded, commands, reads) = load(here, name).await?;
+    let Found { loaded, commands, reads, allowed, home } = load(here, name).await?;
     let task = Task { tools: loaded.skill.allowed_tools(), ..task.clone() };
     let agent = task.worker.agent();
     let profile = here.quietly(|session| profile(session, agent))?;
@@ -73,19 +75,29 @@ pub(crate) async fn filled_in(here: &Here, task: Task) -> Result<Task, String> {
     let commands = caller.commands(&loaded.skill.body, commands).await;
     let arguments = arguments(inputs, Places::of(&loaded.skill.body).any());
     let mark = format!("{}/skill-{}", task.mark, uuid::Uuid::now_v7());
-    let filling = Filling { commands, reads, project: &task.folder, mark };
+    let filling = Filling { commands, reads, project: &task.folder, allowed, home, mark };
     let brief = Brief::of(&loaded, &arguments, &here.process, filling).await;
     Ok(Task { prompt: with_inputs(&brief, inputs), ..task })
 }
 
-/// Loads the skill of a step, with what it may do: whoever wrote the ability chose it.
-async fn load(here: &Here, name: &str) -> Result<(Loaded, Commands, Reads), String> {
+/// The skill of a step, with what it may do.
+struct Found {
+    loaded: Loaded,
+    commands: Commands,
+    reads: Reads,
+    allowed: Vec<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+/// Loads the skill of a step: whoever wrote the ability chose it.
+async fn load(here: &Here, name: &str) -> Result<Found, String> {
     let (kept, skill) = (Arc::clone(here.skills()), name.to_owned());
     let found = tokio::task::spawn_blocking(move || {
         kept.with(|shelf| {
             let loaded = shelf.load(&skill, Reader::Anybody)?;
             let (commands, reads) = shelf.rights(&loaded);
-            Ok((loaded, commands, reads))
+            let (allowed, home) = shelf.further();
+            Ok(Found { loaded, commands, reads, allowed, home })
         })
     });
     found.await.map_err(|error| error.to_string())?.map_err(|unfit| said(&unfit))

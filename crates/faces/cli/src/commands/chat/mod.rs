@@ -183,7 +183,9 @@ impl Chat {
         if let Some(message) = message {
             // A message may begin with `/` and be none.
             end = if skills::named(&self.workshop, message).await {
-                match skills::called(session, &self.workshop, message).await? {
+                match skills::called(session, &self.workshop, message, self.human.then_some(&mut self.lines))
+                    .await?
+                {
                     Called::Skill { brief, bounds } => self.skill(session, &brief, &bounds).await?,
                     Called::Nothing => return Ok(Exit::Refused),
                 }
@@ -216,7 +218,8 @@ impl Chat {
                 }
                 line if line.starts_with('/') => {
                     if let Called::Skill { brief, bounds } =
-                        skills::called(session, &self.workshop, line).await?
+                        skills::called(session, &self.workshop, line, self.human.then_some(&mut self.lines))
+                            .await?
                     {
                         end = self.skill(session, &brief, &bounds).await?;
                     }

@@ -33,7 +33,9 @@ pub(super) struct Typed<'a> {
 
 pub(super) fn run(session: &mut Session<'_>, typed: &Typed<'_>) -> Result<Exit, Failure> {
     // Asked before anything is started, so that what is wrong with the skill is said by itself.
-    let loaded = super::load(&Shelf::open(session), typed.name, Reader::Person)?;
+    let shelf = Shelf::open(session);
+    let loaded = super::load(&shelf, typed.name, Reader::Person)?;
+    super::trusting::offer(session, &shelf, &loaded)?;
     let model = match typed.model {
         None => loaded.model(),
         Some(name) => Some(ModelName::parse(name).map_err(|error| {

@@ -1,8 +1,9 @@
 //! Which skills of a project may run commands, and whether they are the ones that everybody agreed on.
 
 use super::find;
+use crate::human::is_here;
 use crate::session::Session;
-use crate::skills::Shelf;
+use crate::skills::{Loaded, Question, Shelf};
 use crate::ui::visible::visible;
 use crate::{Exit, Failure};
 use abide_catalog::Origin;
@@ -24,6 +25,22 @@ pub(super) fn trust(session: &mut Session<'_>, name: &str) -> Result<Exit, Failu
         ))?;
     }
     Ok(Exit::Done)
+}
+
+/// Asks whoever sits at the terminal about a skill that came with the project and would run commands.
+///
+/// Without a clear yes it goes on as it is: what is not run is said in its place.
+pub(super) fn offer(session: &mut Session<'_>, shelf: &Shelf, loaded: &Loaded) -> Result<(), Failure> {
+    // An agent that types into a terminal of its own decides nothing.
+    if session.json || !is_here(session.surroundings) {
+        return Ok(());
+    }
+    let Some(question) = shelf.question(loaded) else { return Ok(()) };
+    session.say(&question.text())?;
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    read.map_err(|error| Failure::new(Exit::System, format!("cannot read the answer: {error}")))?;
+    if Question::is_yes(&line) { shelf.accept(&question) } else { Ok(()) }
 }
 
 pub(super) fn untrust(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
