@@ -12,6 +12,7 @@ use crate::event::{
 };
 use crate::model::Cost;
 use crate::turn::Spent;
+use smol_str::SmolStr;
 
 impl Run {
     /// Takes in what happened.
@@ -114,13 +115,7 @@ impl Run {
                 if let Some((step, instance)) = self.leave(key) {
                     match decision {
                         LossDecision::Rerun => self.enter(step, instance, InstanceState::Ready),
-                        LossDecision::Fail => {
-                            self.enter(step, instance, InstanceState::Failed);
-                            self.end(
-                                EndStatus::Failed,
-                                Some(format!("step `{key}` was lost, and {by} counted it as failed")),
-                            );
-                        }
+                        LossDecision::Fail => self.fail_lost(key, (step, instance), by),
                     }
                 }
             }
@@ -179,6 +174,18 @@ impl Run {
         if (Spent { usage, cost, turns }) != Spent::default() {
             self.steps[step].spent.add(usage, cost, turns);
             self.spent.add(usage, cost, turns);
+        }
+    }
+
+    /// Counts a lost attempt as failed: what follows is what the step says about failures.
+    fn fail_lost(&mut self, key: &StepKey, (step, instance): (usize, usize), by: &SmolStr) {
+        let failure = AttemptFailure::Lost(by.clone());
+        self.steps[step].instances[instance].error = Some(failure.to_string());
+        let then = self.after_loss(step);
+        self.enter(step, instance, after_failure(key, &failure, then));
+        if then == Then::Stop {
+            let why = format!("step `{key}` was lost, and {by} counted it as failed");
+            self.end(EndStatus::Failed, Some(why));
         }
     }
 
@@ -272,7 +279,7 @@ impl Run {
         self.settle(step);
     }
 
-    fn answered(&mut self, key: &StepKey, answer: &str, who: Option<(&smol_str::SmolStr, Option<&str>)>) {
+    fn answered(&mut self, key: &StepKey, answer: &str, who: Option<(&SmolStr, Option<&str>)>) {
         let Some((step, instance)) = self.find(key) else { return };
         let InstanceState::Asking(question) = self.steps[step].instances[instance].state.clone() else {
             return;

@@ -6,8 +6,8 @@ use super::state::{Phase, Run};
 use super::step::InstanceState;
 use crate::definition::{ApprovalStep, OnFailure, Step, StepKind};
 use crate::event::{
-    AttemptFailure, EndStatus, Event, NotedVerdict, Observation, ProcessEnd, Question, QuestionKind, StepKey,
-    StepResult, Then, Timestamp,
+    AttemptFailure, EndStatus, Event, LossDecision, NotedVerdict, Observation, ProcessEnd, Question,
+    QuestionKind, StepKey, StepResult, Then, Timestamp,
 };
 use smol_str::SmolStr;
 use std::time::Duration;
@@ -64,7 +64,7 @@ impl Run {
             Command::Resolve { key, by, decision } => match self.instance(&key) {
                 None => Err(Refusal::NoStep(key)),
                 Some(instance) if instance.state == InstanceState::Lost => {
-                    Ok(vec![Event::LossResolved { key, by, decision }])
+                    Ok(self.resolved(key, by, decision))
                 }
                 Some(_) => Err(Refusal::NotLost(key)),
             },
@@ -230,6 +230,30 @@ impl Run {
             events.push(Event::QuestionAsked { key, question });
         }
         events
+    }
+
+    /// A lost attempt that is counted as failed may be the next thing that a human is asked about.
+    fn resolved(&self, key: StepKey, by: SmolStr, decision: LossDecision) -> Vec<Event> {
+        let asks = decision == LossDecision::Fail
+            && self.find(&key).is_some_and(|(step, _)| self.after_loss(step) == Then::Ask);
+        let question = failure_question(&key, &AttemptFailure::Lost(by.clone()));
+        let mut events = vec![Event::LossResolved { key: key.clone(), by, decision }];
+        if asks {
+            events.push(Event::QuestionAsked { key, question });
+        }
+        events
+    }
+
+    /// Returns what follows when a lost attempt of a step is counted as failed. One that may simply be run again is not lost.
+    pub(super) fn after_loss(&self, step: usize) -> Then {
+        if self.ending.is_some() {
+            return Then::Stop;
+        }
+        match self.on_failure(self.step(step)) {
+            OnFailure::Continue => Then::Continue,
+            OnFailure::Ask => Then::Ask,
+            OnFailure::Stop | OnFailure::Retry => Then::Stop,
+        }
     }
 
     /// Returns how long to wait before a retry: twice as long each time, and a little different each time.

@@ -138,9 +138,14 @@ impl Laws {
             }
             Event::LossResolved { key, decision, .. } => {
                 assert!(self.run.lost().contains(key), "{key} was not lost");
-                if *decision == LossDecision::Fail {
-                    self.close(key);
-                    self.ending = true;
+                // A step that says what follows a failure says it of this one too.
+                match (decision, self.on_failure(key)) {
+                    (LossDecision::Rerun, _) => {}
+                    (LossDecision::Fail, OnFailure::Ask) if !self.ending => {}
+                    (LossDecision::Fail, on_failure) => {
+                        self.close(key);
+                        self.ending |= on_failure != OnFailure::Continue;
+                    }
                 }
             }
             Event::QuestionAsked { key, question } => {
@@ -217,9 +222,13 @@ impl Laws {
     /// Tells whether a step says that it may be run again when nobody knows how far it came.
     fn is_safe(&self, key: &StepKey) -> bool {
         let step = self.run.ability.step(key.step.as_str()).expect("a step of the ability");
-        let on_failure = step.on_failure.as_ref().or(self.run.ability.settings.on_failure.as_ref());
-        step.idempotent.as_ref().is_some_and(|flag| flag.value)
-            || on_failure.is_some_and(|word| word.value == OnFailure::Retry)
+        step.idempotent.as_ref().is_some_and(|flag| flag.value) || self.on_failure(key) == OnFailure::Retry
+    }
+
+    fn on_failure(&self, key: &StepKey) -> OnFailure {
+        let step = self.run.ability.step(key.step.as_str()).expect("a step of the ability");
+        let word = step.on_failure.as_ref().or(self.run.ability.settings.on_failure.as_ref());
+        word.map_or(OnFailure::Stop, |word| word.value)
     }
 
     fn ended(&mut self, key: &StepKey, attempt: u32) {
