@@ -2,6 +2,7 @@
 //!
 //! `ABIDE_POSTGRES` says where one is; `./test postgres` starts one and sets it.
 
+mod conformance;
 mod database;
 mod faults;
 mod keys;
