@@ -175,6 +175,7 @@ inputs:
   f: { minLength: 9, maxLength: 2 }
   g: { pattern: '^v', default: x, secret: true }
   h: { enum: [a, bb], maxLength: 1 }
+  i: { type: array, secret: true }
 ",
         problems: &[
             r"E0205 4:3 the input name `1st` must start with a letter",
@@ -186,6 +187,7 @@ inputs:
             r"E0403 10:33 nothing has at least 9 and at most 2 characters",
             r"E0401 11:32 the default of `g` breaks its own rule: it must match `^v`",
             r#"E0403 12:18 "bb" can never be given for `h`: it must have at most 1 character"#,
+            r"E0404 13:29 input `i` is a list, and only a string can be secret",
         ],
     },
     // Steps.

@@ -94,6 +94,7 @@ codes! {
     BadDefault = "E0401", Error, "a default breaks the rules of its own input";
     RuleMismatch = "E0402", Error, "a rule does not fit the type of its input";
     ImpossibleRule = "E0403", Error, "no value can satisfy the rules of an input";
+    SecretNotText = "E0404", Error, "a secret input is not a string";
     // 05: templates and expressions
     BadTemplate = "E0501", Error, "a template or an expression cannot be parsed";
     UnknownVariable = "E0502", Error, "a template or an expression names something unknown";

@@ -102,8 +102,12 @@ pub static INPUT: Record = Record {
             Shape::Int(0, 1_000_000),
             "The most characters of a string, or items of an array.",
         ),
-        Key::optional("secret", Shape::Bool, "Whether the value is masked in logs, events and views.")
-            .default("false"),
+        Key::optional(
+            "secret",
+            Shape::Bool,
+            "Whether the value, which is a string, is masked in logs, events and views.",
+        )
+        .default("false"),
     ]],
 };
 

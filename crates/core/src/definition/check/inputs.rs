@@ -10,6 +10,7 @@ pub(super) fn check(ability: &Ability, problems: &mut Problems) {
     for input in &ability.inputs {
         let before = problems.as_slice().len();
         fitting(input, problems);
+        maskable(input, problems);
         possible(input, problems);
         // A default is held against rules that make sense only.
         if problems.as_slice().len() == before {
@@ -44,6 +45,25 @@ fn fitting(input: &Input, problems: &mut Problems) {
         }
         problems.push(problem);
     }
+}
+
+/// Only text can be found again in what a run writes.
+fn maskable(input: &Input, problems: &mut Problems) {
+    let Some(secret) = input.secret.as_ref().filter(|secret| secret.value) else { return };
+    if input.input_type() == InputType::String {
+        return;
+    }
+    let message = format!(
+        "input `{}` is {}, and only a string can be secret",
+        *input.name,
+        input.input_type().phrase()
+    );
+    let mut problem = Diagnostic::new(Code::SecretNotText, secret.span, message)
+        .help("take it as a string, or leave `secret` out if anybody may see it");
+    if let Some(declared) = &input.input_type {
+        problem = problem.related(declared.span, "the type is declared here");
+    }
+    problems.push(problem);
 }
 
 /// Bounds that exclude each other, and choices that the other rules exclude.
