@@ -60,6 +60,8 @@ pub async fn perform<S: Store, P: Process>(
         id: None,
         trace: None,
     };
+    // A store that is made when it is used first takes its time for that, which is not the run's.
+    store.heads(None, 1).await.map_err(|error| error.to_string())?;
     let id = match service::start(&driver, start).await {
         Ok(id) => id,
         Err(error) => {
