@@ -215,6 +215,27 @@ async fn what_is_missing_goes_to_the_same_session_and_only_that() {
 }
 
 #[tokio::test]
+async fn a_client_does_not_get_the_variables_that_hold_secrets() {
+    for client in [Client::Claude, Client::Opencode, Client::Codex] {
+        let folder = tempfile::tempdir().unwrap();
+        let script = format!("env > {}/environment\n{}", folder.path().display(), stream(client));
+        let runner = runner(client, folder.path(), &script, HELD);
+        // What runs the tests sets it, and no client needs it.
+        let has_it = |without: Vec<String>| {
+            let (runner, folder) = (&runner, &folder);
+            let task = Task { without, ..task(folder.path(), 1) };
+            async move {
+                run(runner, task).await;
+                let environment = std::fs::read_to_string(folder.path().join("environment")).unwrap();
+                environment.contains("CARGO_MANIFEST_DIR=")
+            }
+        };
+        assert!(has_it(Vec::new()).await);
+        assert!(!has_it(vec!["CARGO_MANIFEST_DIR".to_owned()]).await);
+    }
+}
+
+#[tokio::test]
 async fn a_long_task_is_told_whole_and_a_client_that_reads_nothing_holds_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let context = "a long line of context\n".repeat(20_000);
