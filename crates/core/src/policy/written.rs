@@ -104,11 +104,12 @@ fn arguments(command: &Command, fed: bool) -> Words<'_> {
             return if fed { fed_to_others(command, &name) } else { Vec::new() };
         }
         _ if name == "abide" => return Vec::new(),
+        _ if removes(&name, words) => (Trees::All, true),
         // Only the last one is written.
         _ if matches!(name.as_str(), "cp" | "install" | "rsync" | "scp" | "link") => {
             return copied(command, &name);
         }
-        _ if takes_trees(&name) || removes(&name, words) => (Trees::All, true),
+        _ if takes_trees(&name) => (Trees::All, true),
         _ => {
             let writes = matches!(name.as_str(), "tee" | "dd" | "truncate" | "sed" | "patch" | "touch")
                 || known == Program::Awk;
@@ -128,6 +129,9 @@ fn arguments(command: &Command, fed: bool) -> Words<'_> {
         {
             found.push((Cow::Borrowed(&word[2..]), reach(trees, false)));
         }
+    }
+    for folder in unpacked_into(&name, words) {
+        found.push((Cow::Borrowed(folder), reach(Trees::All, true)));
     }
     if known == Program::Find && !words.iter().any(|word| !word.starts_with('-')) {
         found.push((Cow::Borrowed("."), reach(Trees::All, true)));
@@ -194,6 +198,7 @@ fn removes(name: &str, words: &[String]) -> bool {
     let long = |option: &str| words.iter().any(|word| word.starts_with(option));
     match name {
         "rimraf" | "trash" | "trash-put" | "gvfs-trash" | "srm" | "wipe" | "rename" | "del" => true,
+        "rsync" => long("--remove-source"),
         "gio" => words.iter().any(|word| matches!(word.as_str(), "trash" | "remove" | "move")),
         "tar" | "bsdtar" | "gtar" => long("--remove-f"),
         "zip" => short('m') || long("--move"),
@@ -205,6 +210,28 @@ fn removes(name: &str, words: &[String]) -> bool {
 /// Returns whether a program unpacks, so that it may write anything below a folder that it is given.
 fn packs(name: &str) -> bool {
     matches!(name, "tar" | "bsdtar" | "gtar" | "unzip" | "cpio" | "zip")
+}
+
+/// Returns the folder into which a program is told to unpack.
+fn unpacked_into<'l>(name: &str, words: &'l [String]) -> Vec<&'l str> {
+    let tar = matches!(name, "tar" | "bsdtar" | "gtar");
+    let extracts = tar
+        && words.iter().enumerate().any(|(place, word)| match word.strip_prefix("--") {
+            Some(long) => matches!(long, "extract" | "get"),
+            None => (place == 0 || word.starts_with('-')) && word.contains('x'),
+        });
+    if !extracts && name != "unzip" {
+        return Vec::new();
+    }
+    let option = if tar { "-C" } else { "-d" };
+    let after = words.iter().zip(words.iter().skip(1));
+    let after = after
+        .filter(|(word, _)| *word == option || *word == "--directory")
+        .map(|(_, folder)| folder.as_str());
+    let joined = words
+        .iter()
+        .filter_map(|word| word.strip_prefix("--directory=").or_else(|| word.strip_prefix(option)));
+    after.chain(joined.filter(|folder| !folder.is_empty())).collect()
 }
 
 /// Returns whether what `find` starts may change the files that it finds.
