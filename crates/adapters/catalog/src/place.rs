@@ -61,12 +61,12 @@ impl Place {
     }
 
     /// Returns the folder from which on the same definitions and settings apply as from the start: the nearest one that has
-    /// some or `had_some`, else the root.
-    pub fn anchor(&self, had_some: impl Fn(&Path) -> bool) -> PathBuf {
+    /// some or `was_holder`, else the root.
+    pub fn anchor(&self, was_holder: impl Fn(&Path) -> bool) -> PathBuf {
         let mut folders = self.project_folders();
-        let has_some =
-            |folder: &PathBuf| HOLDERS.iter().any(|name| folder.join(name).exists()) || had_some(folder);
-        match folders.iter().position(has_some) {
+        let is_holder =
+            |folder: &PathBuf| HOLDERS.iter().any(|name| folder.join(name).exists()) || was_holder(folder);
+        match folders.iter().position(is_holder) {
             Some(nearest) => folders.swap_remove(nearest),
             None => folders.pop().unwrap_or_else(|| self.start.clone()),
         }
