@@ -5,7 +5,7 @@ use crate::commands::hook::Disk;
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_catalog::{Catalog, Found, Listing, Status};
-use abide_core::definition::{Ability, StepKind};
+use abide_core::definition::{Ability, Step, StepId, StepKind};
 use abide_core::policy::{self, Reserved, Sought, made_by_script};
 use abide_core::run::Run;
 use abide_core::value::template::as_text;
@@ -16,7 +16,7 @@ use std::time::SystemTime;
 const DEEPEST: usize = 8;
 
 /// Refuses a run that an agent starts whose scripts, or those of abilities that it calls, make a call that is reserved for another
-/// ability. A human may start it: they have read it.
+/// ability. A human may start it, and what comes after an approval is decided by one.
 #[expect(
     clippy::disallowed_methods,
     reason = "whether definitions have changed is told by the clock of files"
@@ -44,10 +44,34 @@ pub(crate) fn keeps_to_its_own(session: &Session<'_>, run: &Run) -> Result<(), F
             ),
         )
         .help(format!(
-            "run `{}`, let the step call it as a workflow, or ask the user to start this in a terminal of their own",
+            "run `{}`, or ask the user: what comes after an approval may do so, and so may a run that they start in a terminal",
             reserved.ability
         ))),
     }
+}
+
+/// Returns whether a step certainly comes after a yes of a human, who then has decided about it.
+fn is_approved(ability: &Ability, step: &Step) -> bool {
+    if ability.settings.plan_approval.as_ref().is_some_and(|flag| flag.value) {
+        return true;
+    }
+    let named = |id: &StepId| ability.steps.iter().find(|step| step.id.value == *id);
+    let mut before: Vec<&Step> = vec![step];
+    let mut at = 0;
+    while let Some(step) = before.get(at).copied() {
+        at += 1;
+        for needed in step.needs.iter().filter_map(|id| named(&id.value)) {
+            // One that may be skipped, or whose no does not end what follows, is none.
+            let holds = needed.when.is_none() && needed.on_failure.is_none() && needed.for_each.is_none();
+            if matches!(needed.kind, StepKind::Approval(_)) && holds {
+                return true;
+            }
+            if !before.iter().any(|known| known.id.value == needed.id.value) {
+                before.push(needed);
+            }
+        }
+    }
+    false
 }
 
 struct Looked<'a> {
@@ -62,7 +86,7 @@ struct Looked<'a> {
 impl Looked<'_> {
     /// Returns the step that makes a call of another ability, and that call.
     fn at(&self, ability: &Ability, root: &str, chain: &[&str]) -> Option<(String, Reserved)> {
-        ability.steps.iter().find_map(|step| {
+        ability.steps.iter().filter(|step| !is_approved(ability, step)).find_map(|step| {
             let (scripts, folder): (Vec<&Template>, Option<&Template>) = match &step.kind {
                 StepKind::Script(script) => {
                     let checks = script.validation.check.iter().map(|check| &check.value);

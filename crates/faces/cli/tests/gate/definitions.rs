@@ -144,9 +144,9 @@ fn an_agent_starts_no_ability_around_what_another_one_reserves() {
     evil("around", "", "workflow: evil");
     stage.define("fine.yaml", "description: Fine\nsteps:\n  - { id: go, run: echo fine >> shipped }\n");
     stage.define("calls.yaml", "description: Calls\nsteps:\n  - { id: go, workflow: deploy }\n");
-    let run = |name: &str| {
+    let start = |arguments: &[&str]| {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_abide"))
-            .args(["run", name])
+            .args(arguments)
             .env_clear()
             .env("HOME", stage.path("home"))
             .env("PATH", "/usr/bin:/bin")
@@ -156,7 +156,14 @@ fn an_agent_starts_no_ability_around_what_another_one_reserves() {
             .unwrap();
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    for name in ["evil", "around"] {
+    let run = |name: &str| start(&["run", name]);
+    evil(
+        "skipped",
+        "",
+        "run: ./deploy.sh evil, needs: [ask] }\n  - { id: ask, type: approval, prompt: Go on?, when: \"1 == 2\"",
+    );
+    evil("asked", "", "run: ./deploy.sh evil, needs: [ask] }\n  - { id: ask, type: approval, prompt: Go on?");
+    for name in ["evil", "around", "skipped"] {
         let (done, said) = run(name);
         assert!(!done && said.contains("is reserved for the ability"), "{name}: {said}");
     }
@@ -165,6 +172,9 @@ fn an_agent_starts_no_ability_around_what_another_one_reserves() {
         let (done, said) = run(name);
         assert!(done, "{name}: {said}");
     }
+    // What comes after an approval is a human's to decide.
+    let (_, said) = start(&["run", "asked", "--detach"]);
+    assert!(!said.contains("is reserved for"), "{said}");
     // A human has read it.
     let (code, said) = stage.person("project", &["run", "evil"]);
     assert_eq!(code, 0, "{said}");
