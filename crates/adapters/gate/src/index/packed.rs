@@ -124,7 +124,7 @@ pub(super) fn known(kept: &Kept<'_>, sought: &Sought) -> Option<(Label, Known)> 
     let mut head = Unpacker(&head);
     let label = head.label()?;
     let (restricted, agents) = head.rights()?;
-    let stopped = head.stopped()?;
+    let stopped = Some(head.text()?.to_owned()).filter(|why| !why.is_empty());
     let (calls, paths, _) = sections(kept, &mut head, sought)?;
     let reserved = calls.into_iter().map(|call| {
         Some(Reserved {
@@ -150,7 +150,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Option<(Label, Index)> {
     let mut head = Unpacker(&head);
     let label = head.label()?;
     let (restricted, agents) = head.rights()?;
-    let stopped = head.stopped()?;
+    let stopped = Some(head.text()?.to_owned()).filter(|why| !why.is_empty());
     let (calls, paths, last) = sections(&kept, &mut head, &Sought::everything())?;
     let last = last.read(&kept)?;
     let mut last = Unpacker(&last);

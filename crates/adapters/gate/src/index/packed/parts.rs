@@ -181,11 +181,6 @@ impl<'a> Unpacker<'a> {
         Some(Label { version: text()?, triggers: text()?, written: text()? })
     }
 
-    /// Reads why not every definition was looked at, if so.
-    pub(super) fn stopped(&mut self) -> Option<Option<String>> {
-        Some(Some(self.text()?.to_owned()).filter(|why| !why.is_empty()))
-    }
-
     /// Reads the abilities that not every agent may run, and what agents' own profiles name.
     pub(super) fn rights(&mut self) -> Option<(Vec<Restricted>, Agents)> {
         let restricted =
