@@ -698,8 +698,8 @@ export interface Operations {
             limit?: number;
             /** The `next` of the page before */
             after?: string;
-            /** Only runs of this status */
-            status?: string;
+            /** of any status if not said */
+            status?: "awaiting_plan" | "running" | "waiting" | "completed" | "failed" | "cancelled" | "timed_out" | "interrupted";
             /** Only runs of this ability */
             ability?: string;
             /** Only runs that they started */

@@ -2,11 +2,12 @@
 
 use crate::bounds::{LONGEST_PAGE, PAGE};
 use crate::problem::{Code, Problem};
-use crate::routes::Route;
+use crate::routes::{Parameter, Route};
 use crate::who::Who;
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, header};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 /// A request that was let in.
 pub(crate) struct Ask {
@@ -40,6 +41,12 @@ impl Ask {
             }
             if value.contains('\0') || value.contains('\u{fffd}') {
                 return Err(bad(&name, "is no text"));
+            }
+            let parameter = route.query.iter().find(|(known, _)| *known == name);
+            if let Some((_, Parameter::Word(words, _))) = parameter
+                && !words.contains(&&*value)
+            {
+                return Err(bad(&name, &format!("is one of {}", words.join(", "))));
             }
             known.push((name.into_owned(), value.into_owned()));
         }
@@ -117,6 +124,22 @@ impl Ask {
             }
         }
     }
+}
+
+/// Returns the tags that `If-Match` lists; none if it was not sent.
+pub(crate) fn if_match(ask: &Ask) -> Result<Vec<&str>, Problem> {
+    let mut tags = Vec::new();
+    for value in ask.headers.get_all(header::IF_MATCH) {
+        let text = value.to_str().map_err(|_| Problem::new(Code::BadRequest, "`If-Match` is no text"))?;
+        tags.extend(text.split(',').map(str::trim).filter(|tag| !tag.is_empty()));
+    }
+    Ok(tags)
+}
+
+/// Reads the id that a page begins after, in the form in which ids are kept: they are compared as text.
+pub(crate) fn id_after(ask: &Ask) -> Result<Option<String>, Problem> {
+    let read = |text: &str| Uuid::try_parse(text).map(|id| id.hyphenated().to_string());
+    ask.query("after").map(read).transpose().map_err(|_| bad("after", "is not the `next` of a page"))
 }
 
 /// Says that a parameter of the address is wrong.

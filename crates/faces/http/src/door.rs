@@ -17,9 +17,9 @@ use crate::standing::{Guest, Standings};
 use crate::who::Who;
 use abide_engine::keys::{Scope, parts};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, header, request};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, header, request};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -104,7 +104,17 @@ impl<H: House> Door<H> {
         let begun = Instant::now();
         let (head, body) = request.into_parts();
         let mut line = Line::of(peer, &head);
-        let found = find(&head.method, head.uri.path());
+        // Whoever wants the head alone is told what GET would say; what goes on for as long as somebody listens has no other part.
+        let only_head = head.method == Method::HEAD;
+        let method = if only_head { &Method::GET } else { &head.method };
+        let found = find(method, head.uri.path());
+        let found = match found {
+            Ok((route, _)) if only_head && route.goes_on() => {
+                Err(Problem::new(Code::NoMethod, "this address knows GET")
+                    .header(header::ALLOW, HeaderValue::from_static("GET")))
+            }
+            found => found,
+        };
         let route = found.as_ref().ok().map(|(route, _)| *route);
         line.route = route.map(|route| route.path);
         let reply = match self.admit(peer, head, body, found, &mut line.who).await {
@@ -167,6 +177,14 @@ impl<H: House> Door<H> {
                 // Each may be long: not many are held at once.
                 let _room = self.long.acquire().await;
                 whole(body, LONGEST_FILE).await?
+            }
+            // Nothing, of no kind, is what no form of a foreign page sends either: a browser says for which page it asks.
+            Some(_)
+                if route.may_be_bare()
+                    && body.is_end_stream()
+                    && !head.headers.contains_key(header::CONTENT_TYPE) =>
+            {
+                Bytes::from_static(b"{}")
             }
             Some(_) => {
                 check_kind(route.takes, &head.headers)?;

@@ -1,9 +1,11 @@
 //! The `OpenAPI` document, made from the table of routes.
 
 use crate::bounds::{LONGEST_PAGE, PAGE};
+use crate::operations::LONGEST_ONCE;
 use crate::problem::Code;
-use crate::routes::{Access, Answer, BYTES, Parameter, ROUTES, Route};
+use crate::routes::{Access, Answer, BYTES, Header, Parameter, ROUTES, Route};
 use crate::schemas::{all, named};
+use http::Method;
 use serde_json::{Map, Value, json};
 
 /// Returns the `OpenAPI` 3.1 document of this version.
@@ -40,7 +42,7 @@ fn operation(route: &Route) -> Value {
     let mut operation = json!({
         "operationId": route.id,
         "summary": route.summary,
-        "parameters": parts.chain(query).collect::<Vec<_>>(),
+        "parameters": parts.chain(query).chain(route.headers().iter().copied().map(header)).collect::<Vec<_>>(),
         "responses": responses(route),
     });
     match route.access {
@@ -56,7 +58,7 @@ fn operation(route: &Route) -> Value {
             BYTES => json!({ "application/octet-stream": { "schema": {} } }),
             body => json!({ (route.takes): { "schema": named(body) } }),
         };
-        operation["requestBody"] = json!({ "required": true, "content": content });
+        operation["requestBody"] = json!({ "required": !route.may_be_bare(), "content": content });
     }
     operation
 }
@@ -74,6 +76,73 @@ fn query(name: &str, parameter: Parameter) -> Value {
         Parameter::Flag(about) => (json!({ "type": "boolean", "default": false }), about),
     };
     json!({ "name": name, "in": "query", "required": false, "schema": schema, "description": about })
+}
+
+fn header(header: Header) -> Value {
+    let (name, schema, about) = match header {
+        Header::IdempotencyKey => (
+            "Idempotency-Key",
+            json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_ONCE, "pattern": "^[!-~]+$" }),
+            "What the caller calls this request: however often it is sent, it counts once",
+        ),
+        Header::TraceParent => (
+            "traceparent",
+            json!({ "type": "string" }),
+            "The caller's span, as W3C Trace Context has it; what cannot be read is left out",
+        ),
+        Header::IfMatch => (
+            "If-Match",
+            json!({ "type": "string" }),
+            "The `ETag` that the caller has seen; another version is left as it is",
+        ),
+        Header::IfNoneMatch => {
+            ("If-None-Match", json!({ "type": "string", "enum": ["*"] }), "Only if nothing is there")
+        }
+        Header::LastEventId => (
+            "Last-Event-ID",
+            json!({ "type": "string", "pattern": "^[0-9]{1,18}$" }),
+            "The id of the last event that is known; `after` is not looked at then",
+        ),
+    };
+    json!({ "name": name, "in": "header", "required": false, "schema": schema, "description": about })
+}
+
+/// Returns the headers of an answer.
+fn told(route: &Route, status: u16) -> Value {
+    let text = |about: &str| json!({ "schema": { "type": "string" }, "description": about });
+    let mut headers = json!({ "X-Request-Id": text("What this request is called in the log; the caller's own, if it has one") });
+    if status < 300 && route.is_tagged() {
+        headers["ETag"] = text("Which version this is, for `If-Match`");
+    }
+    if status < 300 && route.headers().contains(&Header::IdempotencyKey) {
+        headers["Idempotency-Replayed"] = text("`true` if this request was sent before");
+    }
+    if status == 429 {
+        let schema = json!({ "type": "integer", "minimum": 1 });
+        headers["Retry-After"] =
+            json!({ "schema": schema, "description": "In how many seconds to try again" });
+    }
+    headers
+}
+
+/// Returns whether a problem can come of what a route is asked for.
+fn may_fail(route: &Route, code: Code) -> bool {
+    let has_body = route.body.is_some();
+    let is_open = route.access == Access::Open;
+    match code {
+        Code::NoKey | Code::NoScope => !is_open,
+        Code::BadBody => has_body && route.body != Some(BYTES),
+        Code::TooSlow | Code::TooLong => has_body,
+        Code::NotJson => has_body && route.takes == "application/json" && route.body != Some(BYTES),
+        Code::WrongKind => has_body && route.takes != "application/json",
+        // Whoever only looks takes nothing from anybody.
+        Code::NotYours | Code::Capability => has_body || route.method == Method::DELETE,
+        Code::Reused => route.headers().contains(&Header::IdempotencyKey),
+        Code::Changed => route.headers().contains(&Header::IfMatch),
+        // Whoever finds the route has found its method; and nothing lies under this address that is not this route.
+        Code::NoMethod | Code::NoRoute => route.parts().next().is_some(),
+        _ => true,
+    }
 }
 
 fn responses(route: &Route) -> Value {
@@ -113,12 +182,15 @@ fn responses(route: &Route) -> Value {
         }
     }
     let problem = json!({ "application/problem+json": { "schema": named("Problem") } });
-    for code in Code::ALL {
+    for code in Code::ALL.iter().filter(|code| may_fail(route, **code)) {
         let status = code.status().as_u16().to_string();
         let at = responses.entry(status).or_insert_with(|| json!({ "description": "", "content": problem }));
         let told = at["description"].as_str().unwrap_or_default();
         let told = if told.is_empty() { String::new() } else { format!("{told}; ") };
         at["description"] = Value::from(format!("{told}`{}`: {}", code.word(), code.title()));
+    }
+    for (status, response) in &mut responses {
+        response["headers"] = told(route, status.parse().unwrap_or_default());
     }
     Value::Object(responses)
 }

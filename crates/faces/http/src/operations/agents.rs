@@ -1,6 +1,6 @@
 //! Agents: made and changed whole or not at all, and never with a capability that they could not use.
 
-use crate::ask::{Ask, bad, text, texts, wrong};
+use crate::ask::{Ask, bad, id_after, if_match, text, texts, wrong};
 use crate::door::{Answered, Door};
 use crate::house::House;
 use crate::problem::{Code, Problem};
@@ -140,11 +140,9 @@ pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
         None => None,
         Some(word) => Some(AgentStatus::parse(word).ok_or_else(|| bad("status", "is active or archived"))?),
     };
-    let after = ask.query("after");
-    if after.is_some_and(|after| Uuid::try_parse(after).is_err()) {
-        return Err(bad("after", "is not the `next` of a page"));
-    }
-    let mut page = house.agents().list(after, status, limit + 1).await.map_err(|error| failed(&error))?;
+    let after = id_after(ask)?;
+    let mut page =
+        house.agents().list(after.as_deref(), status, limit + 1).await.map_err(|error| failed(&error))?;
     let more = page.len() > limit;
     page.truncate(limit);
     let next = page.last().filter(|_| more).map(|last| last.id.clone());
@@ -179,7 +177,7 @@ async fn change<H: House>(
     ask: &Ask,
     change: impl Fn(AgentRow) -> Result<AgentRow, Problem>,
 ) -> Answered {
-    let expected = expected(ask)?;
+    let expected = expected(house, ask).await?;
     for _ in 0..TRIES {
         let found = find(house, ask.part(0)).await?;
         if expected.is_some_and(|expected| expected != found.version) {
@@ -198,15 +196,22 @@ async fn change<H: House>(
 }
 
 /// Returns the version that the caller has seen, if they say so.
-fn expected(ask: &Ask) -> Result<Option<u64>, Problem> {
-    let Some(value) = ask.headers.get(header::IF_MATCH) else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text == "*" {
+async fn expected<H: House>(house: &H, ask: &Ask) -> Result<Option<u64>, Problem> {
+    let tags = if_match(ask)?;
+    if tags.is_empty() || tags.contains(&"*") {
         return Ok(None);
     }
-    let version =
-        text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).and_then(|text| text.parse().ok());
-    version.map(Some).ok_or_else(changed_meanwhile)
+    let version = |tag: &&str| tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok();
+    let versions: Vec<u64> = tags.iter().filter_map(version).collect();
+    match versions[..] {
+        [one] => Ok(Some(one)),
+        [] => Err(changed_meanwhile()),
+        _ => {
+            // One of several: whichever of them it is now may be changed, and nothing that comes after.
+            let now = find(house, ask.part(0)).await?.version;
+            if versions.contains(&now) { Ok(Some(now)) } else { Err(changed_meanwhile()) }
+        }
+    }
 }
 
 fn changed_meanwhile() -> Problem {

@@ -55,6 +55,8 @@ fn last(ask: &Ask) -> Result<u64, Problem> {
             .to_str()
             .ok()
             .and_then(|text| text.parse().ok())
+            // No store counts further.
+            .filter(|last| i64::try_from(*last).is_ok())
             .ok_or_else(|| Problem::new(Code::BadRequest, "`Last-Event-ID` is the id of an event")),
     }
 }

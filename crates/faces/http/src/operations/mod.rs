@@ -25,6 +25,7 @@ pub(crate) use agents::{
 pub use audit::row as audit_row;
 pub use keys::random;
 pub(crate) use messages::LONGEST_MESSAGE;
+pub(crate) use runs::LONGEST_ONCE;
 pub(crate) use sessions::LONGEST_TITLE;
 pub(crate) use sessions::forget_removed;
 

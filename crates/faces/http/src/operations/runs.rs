@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 
 /// The longest name that a caller gives to a request.
-const LONGEST_ONCE: usize = 200;
+pub(crate) const LONGEST_ONCE: usize = 200;
 /// How many runs are looked at for one page; a filter that fits few of them gives shorter pages.
 const LOOKED_AT: usize = 2_000;
 

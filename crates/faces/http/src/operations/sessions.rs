@@ -1,7 +1,7 @@
 //! Sessions of agents: made, called something, and removed with all that belongs to them.
 
 use super::refusals;
-use crate::ask::{Ask, bad, text, wrong};
+use crate::ask::{Ask, id_after, text, wrong};
 use crate::door::Answered;
 use crate::house::House;
 use crate::problem::{Code, Problem};
@@ -79,11 +79,8 @@ pub(super) async fn list<H: House>(house: &H, ask: &Ask) -> Answered {
 }
 
 async fn page<H: House>(house: &H, ask: &Ask, agent: Option<&str>) -> Answered {
-    let (limit, after) = (ask.limit()?, ask.query("after"));
-    if after.is_some_and(|after| Uuid::try_parse(after).is_err()) {
-        return Err(bad("after", "is not the `next` of a page"));
-    }
-    let page = house.sessions().list(after, agent, limit + 1).await;
+    let (limit, after) = (ask.limit()?, id_after(ask)?);
+    let page = house.sessions().list(after.as_deref(), agent, limit + 1).await;
     let mut page = page.map_err(|error| refusals::sessions(&error))?;
     let more = page.len() > limit;
     page.truncate(limit);

@@ -161,6 +161,21 @@ pub enum Parameter {
     Flag(&'static str),
 }
 
+/// A header of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Header {
+    /// What the caller calls a request, so that it counts once.
+    IdempotencyKey,
+    /// The span that called.
+    TraceParent,
+    /// The version that is to be changed.
+    IfMatch,
+    /// That nothing is to be there.
+    IfNoneMatch,
+    /// The last event that is known.
+    LastEventId,
+}
+
 /// What an answer looks like when all went well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -287,6 +302,50 @@ const fn joined<const N: usize>(parts: &[&[Route]]) -> [Route; N] {
 pub static ROUTES: &[Route] = &joined::<{ count(PARTS) }>(PARTS);
 
 impl Route {
+    /// Returns whether the answer goes on for as long as there is something to tell.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.answer == Answer::Events || self.operation == Operation::StreamLogs
+    }
+
+    /// Returns whether the body may be left out: nothing of it has to be said.
+    pub(crate) fn may_be_bare(&self) -> bool {
+        use Operation::{ArchiveAgent, CancelRun, CancelTurn, ResumeRun};
+        matches!(self.operation, ArchiveAgent | CancelRun | CancelTurn | ResumeRun)
+    }
+
+    /// Returns the headers of a request that mean something here, beside those that every request may have.
+    pub(crate) fn headers(&self) -> &'static [Header] {
+        match self.operation {
+            Operation::StartRun => &[Header::IdempotencyKey, Header::TraceParent],
+            Operation::PostMessage => &[Header::IdempotencyKey],
+            Operation::PatchAgent | Operation::ArchiveAgent | Operation::DeleteFile => &[Header::IfMatch],
+            Operation::WriteFile => &[Header::IfMatch, Header::IfNoneMatch],
+            Operation::StreamEvents | Operation::StreamSessionEvents => &[Header::LastEventId],
+            _ => &[],
+        }
+    }
+
+    /// Returns whether an answer says with `ETag` which version it shows.
+    pub(crate) fn is_tagged(&self) -> bool {
+        use Operation::{
+            ArchiveAgent, CopyFile, CreateAgent, GetAgent, ImportAgent, MoveFile, PatchAgent, ReadFile,
+            StatFile, WriteFile,
+        };
+        matches!(
+            self.operation,
+            ArchiveAgent
+                | CopyFile
+                | CreateAgent
+                | GetAgent
+                | ImportAgent
+                | MoveFile
+                | PatchAgent
+                | ReadFile
+                | StatFile
+                | WriteFile
+        )
+    }
+
     /// Returns the names in braces of its path.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
@@ -396,5 +455,32 @@ mod tests {
         assert_eq!(find(&Method::PUT, "/v1/keys").unwrap_err().code(), Code::NoMethod);
         assert_eq!(find(&Method::GET, "/v1/agents/import").unwrap_err().code(), Code::NoMethod);
         assert_eq!(find(&Method::POST, "/v1/agents/import").unwrap().0.operation, Operation::ImportAgent);
+    }
+
+    #[test]
+    fn the_words_of_a_status_are_those_of_the_machine() {
+        use abide_core::run::RunStatus;
+        // A status that is new has a place in this list, or does not compile.
+        let word = |status: RunStatus| match status {
+            RunStatus::AwaitingPlan
+            | RunStatus::Running
+            | RunStatus::Waiting
+            | RunStatus::Completed
+            | RunStatus::Failed
+            | RunStatus::Cancelled
+            | RunStatus::TimedOut
+            | RunStatus::Interrupted => status.word(),
+        };
+        let all = [
+            RunStatus::AwaitingPlan,
+            RunStatus::Running,
+            RunStatus::Waiting,
+            RunStatus::Completed,
+            RunStatus::Failed,
+            RunStatus::Cancelled,
+            RunStatus::TimedOut,
+            RunStatus::Interrupted,
+        ];
+        assert_eq!(all.map(word), *runs::STATUSES);
     }
 }

@@ -4,6 +4,10 @@ use super::{Access, Answer, Operation, PAGED, Parameter, READ, RUN, Route, get};
 use abide_engine::keys::Scope;
 use http::Method;
 
+/// How runs stand; a test holds it against the machine.
+pub(crate) const STATUSES: &[&str] =
+    &["awaiting_plan", "running", "waiting", "completed", "failed", "cancelled", "timed_out", "interrupted"];
+
 pub(super) const ROUTES: &[Route] = &[
     Route {
         method: &Method::POST,
@@ -16,7 +20,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[
             ("limit", Parameter::Limit),
             ("after", Parameter::After),
-            ("status", Parameter::Text("Only runs of this status")),
+            ("status", Parameter::Word(STATUSES, "of any status if not said")),
             ("ability", Parameter::Text("Only runs of this ability")),
             ("by", Parameter::Text("Only runs that they started")),
         ],

@@ -244,3 +244,82 @@ async fn every_change_stands_in_the_audit_with_who_and_what() {
     assert_eq!((second["items"].as_array().unwrap().len(), &second["next"]), (2, &json!("4")));
     assert_eq!(abide_engine::port::verify_audit(&served.house.registry).await.unwrap(), 12);
 }
+
+#[tokio::test]
+async fn what_http_lets_a_caller_leave_out_or_write_in_another_way_is_understood() {
+    let served = Served::with(free()).await;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let ask = async |request: &str| served.client.ask(request, Some(&admin), None).await;
+    let head = ask("HEAD /v1/health").await;
+    assert_eq!((head.status, head.body.as_str()), (200, ""), "{head:?}");
+    let whole = ask("GET /v1/health").await.body.len();
+    assert!(head.head.contains(&format!("content-length: {whole}")), "{head:?}");
+    assert_eq!(ask("HEAD /v1/runs/none/events/stream").await.status, 405);
+    assert_eq!(ask("HEAD /v1/nothing").await.status, 404);
+    assert_eq!(ask("GET /v1/runs?status=nonsense").await.problem(), "400 bad_parameter");
+    assert_eq!(ask("GET /v1/runs?status=waiting").await.status, 200);
+
+    let mut ids = Vec::new();
+    for name in ["a", "b", "c"] {
+        let new = json!({ "name": name, "system_prompt": "p" });
+        let made = served.client.ask("POST /v1/agents", Some(&admin), Some(&new)).await.json();
+        ids.push(made["id"].as_str().unwrap().to_owned());
+    }
+    let rest = ask(&format!("GET /v1/agents?after={}", ids[0].to_uppercase())).await.json();
+    let rest: Vec<&str> =
+        rest["items"].as_array().unwrap().iter().map(|agent| agent["id"].as_str().unwrap()).collect();
+    assert_eq!(rest, [&*ids[1], &*ids[2]]);
+
+    let (host, bearer) =
+        (format!("Host: {}", served.client.address), format!("Authorization: Bearer {admin}"));
+    let patch = async |tags: &str| {
+        let (request, tags) = (format!("PATCH /v1/agents/{}", ids[0]), format!("If-Match: {tags}"));
+        let headers = [&*host, &*bearer, "Content-Type: application/json", &*tags];
+        served.client.raw(&request, &headers, r#"{"name": "d"}"#).await
+    };
+    assert_eq!(patch("\"9\", \"8\"").await.problem(), "412 changed");
+    assert_eq!(patch("\"9\", \"1\"").await.status, 200);
+    assert_eq!(patch("\"1\"").await.problem(), "412 changed");
+    assert_eq!(patch("nonsense").await.problem(), "412 changed");
+
+    let archive = format!("POST /v1/agents/{}/archive", ids[0]);
+    let form = "Content-Type: application/x-www-form-urlencoded";
+    let refused = served.client.raw(&archive, &[&host, &bearer, form], "").await;
+    assert_eq!(refused.problem(), "415 not_json", "a form says what it is");
+    assert_eq!(served.client.raw(&archive, &[&host, &bearer], "{}").await.problem(), "415 not_json");
+    let archived = served.client.raw(&archive, &[&host, &bearer], "").await;
+    assert_eq!(fits(&archived, "Agent")["status"], "archived");
+    let run = served.start("simple", Some(&admin)).await;
+    let cancelled = served.client.raw(&format!("POST /v1/runs/{run}/cancel"), &[&host, &bearer], "").await;
+    assert_eq!(cancelled.status, 200, "{cancelled:?}");
+}
+
+#[tokio::test]
+async fn the_document_names_headers_and_no_problem_that_cannot_be() {
+    let document = abide_http::openapi();
+    let at = |path: &str, method: &str| document["paths"][path][method].clone();
+    let headers = |operation: &serde_json::Value| -> Vec<String> {
+        let parameters = operation["parameters"].as_array().unwrap().iter();
+        let headers = parameters.filter(|parameter| parameter["in"] == "header");
+        headers.map(|header| header["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let start = at("/v1/runs", "post");
+    assert_eq!(headers(&start), ["Idempotency-Key", "traceparent"]);
+    assert!(start["responses"]["201"]["headers"]["Idempotency-Replayed"].is_object());
+    assert!(start["responses"]["429"]["headers"]["Retry-After"].is_object());
+    let file = at("/v1/sessions/{session}/fs", "put");
+    assert_eq!(headers(&file), ["If-Match", "If-None-Match"]);
+    assert!(file["responses"]["200"]["headers"]["ETag"].is_object());
+    assert_eq!(headers(&at("/v1/runs/{run}/events/stream", "get")), ["Last-Event-ID"]);
+    let health = at("/v1/health", "get");
+    for status in ["405", "408", "412", "413", "415"] {
+        assert!(health["responses"][status].is_null(), "{status}: {health}");
+    }
+    for (_, path) in document["paths"].as_object().unwrap() {
+        for (_, operation) in path.as_object().unwrap() {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                assert!(response["headers"]["X-Request-Id"].is_object(), "{status}: {operation}");
+            }
+        }
+    }
+}
