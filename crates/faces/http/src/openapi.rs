@@ -82,7 +82,7 @@ fn header(header: Header) -> Value {
     let (name, schema, about) = match header {
         Header::IdempotencyKey => (
             "Idempotency-Key",
-            json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_ONCE, "pattern": "^[!-~]+$" }),
+            json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_ONCE, "pattern": "^[!-~]([ -~]*[!-~])?$" }),
             "What the caller calls this request: however often it is sent, it counts once",
         ),
         Header::TraceParent => (

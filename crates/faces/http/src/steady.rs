@@ -49,7 +49,7 @@ impl<S> Steady<S> {
                 }
                 Poll::Pending
             }
-            failed => failed,
+            failed @ Poll::Ready(Err(_)) => failed,
         }
     }
 }

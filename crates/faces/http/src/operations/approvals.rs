@@ -120,7 +120,6 @@ async fn answer_call<H: House>(house: &H, ask: &Ask) -> Answered {
     Ok(Reply::done(&json!({ "id": ask.part(0), "run": null, "status": answer, "by": by })))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn unreached(_: QuestionsError) -> Problem {
     Problem::new(Code::Unavailable, "what agents ask cannot be reached")
 }

@@ -54,6 +54,7 @@ fn last(ask: &Ask) -> Result<u64, Problem> {
         Some(text) => text
             .to_str()
             .ok()
+            .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
             .and_then(|text| text.parse().ok())
             // No store counts further.
             .filter(|last| i64::try_from(*last).is_ok())
