@@ -332,7 +332,6 @@ print('done')
     let (answer, lowest) = tokio::join!(work, watch);
     // Other tests of this machine use memory at the same time.
     let held = before.saturating_sub(lowest) >> 20;
-    eprintln!("sockets held {held} MB: {answer}");
     assert!(held < 1_200, "{held} MB: {answer}");
     // An event loop of the standard library still has the pair that it wakes itself by.
     let wakes =

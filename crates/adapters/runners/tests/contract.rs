@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "these tests write the script that stands in for a client")]
 
 use abide_core::definition::{Budget, Enforcement};
+use abide_core::model::Usage;
 use abide_core::value::Value;
 use abide_engine::port::{Answer, Cancellation, Listener, Runner, RunnerEnd, Task};
 use abide_process::LocalProcess;
@@ -189,7 +190,7 @@ async fn a_client_that_uses_more_than_it_may_is_ended_and_what_it_used_is_told()
         let answer = run(&runner(client, folder.path(), &(line + "sleep 60"), HELD), beyond).await;
         let why = "the budget of 100 tokens is used up";
         assert_eq!(answer.end, RunnerEnd::Failed(why.to_owned()), "{client:?}");
-        assert_eq!(answer.usage.map(|usage| usage.tokens()), Some(100), "{client:?}");
+        assert_eq!(answer.usage.map(Usage::tokens), Some(100), "{client:?}");
         assert!(begun.elapsed().as_secs() < 20);
     }
 }

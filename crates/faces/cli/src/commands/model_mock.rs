@@ -90,7 +90,7 @@ fn run(session: &Session<'_>, server: &ModelServer, program: &str, words: &[Stri
             .spawn()
             .map_err(|error| Failure::new(Exit::NotFound, format!("cannot run `{program}`: {error}")))?;
         let told = tokio::select! {
-            status = child.wait() => return status.map_err(lost),
+            status = child.wait() => return status.map_err(|error| lost(&error)),
             _ = ended.recv() => Signal::TERM,
             _ = hung_up.recv() => Signal::HUP,
             _ = interrupted.recv() => Signal::INT,
@@ -101,10 +101,10 @@ fn run(session: &Session<'_>, server: &ModelServer, program: &str, words: &[Stri
             let _ = kill_process(id, told);
         }
         match tokio::time::timeout(GRACE, child.wait()).await {
-            Ok(status) => status.map_err(lost),
+            Ok(status) => status.map_err(|error| lost(&error)),
             Err(_) => {
-                child.kill().await.map_err(lost)?;
-                child.wait().await.map_err(lost)
+                child.kill().await.map_err(|error| lost(&error))?;
+                child.wait().await.map_err(|error| lost(&error))
             }
         }
     })??;
@@ -112,6 +112,6 @@ fn run(session: &Session<'_>, server: &ModelServer, program: &str, words: &[Stri
     Ok(status.code().unwrap_or(i32::from(Exit::System.code())))
 }
 
-fn lost(error: std::io::Error) -> Failure {
+fn lost(error: &std::io::Error) -> Failure {
     Failure::new(Exit::System, format!("the command was lost: {error}"))
 }
