@@ -122,14 +122,14 @@ impl Heard {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
         };
-        let mut masked = Vec::new();
-        masker.push(&line.bytes, &mut masked);
-        self.keep(&masked);
+        let mut open = Vec::new();
+        masker.push(&line.bytes, &mut open);
+        self.keep(&open);
     }
 
-    fn keep(&mut self, masked: &[u8]) {
+    fn keep(&mut self, bytes: &[u8]) {
         let room = Self::KEPT.saturating_sub(self.text.len());
-        self.text.extend(masked.iter().take(room));
+        self.text.extend(bytes.iter().take(room));
     }
 
     /// Returns what was kept, when nothing more comes.
