@@ -49,6 +49,8 @@ steps:
 
 /// No run takes as long, also on a busy machine.
 const LONGEST: Duration = Duration::from_mins(1);
+/// How many runs of each event have a second driver that is killed, too.
+const AGAIN: u64 = 3;
 
 /// A project of its own, in which one run is started and brought to its end.
 struct Project {
@@ -230,23 +232,34 @@ fn a_run_that_is_killed_after_any_event_comes_to_the_same_end() {
     let ends = undisturbed();
     let next = AtomicU64::new(1);
     let last = AtomicU64::new(u64::MAX);
+    let runs = AtomicU64::new(0);
     let work = || {
         loop {
             let event = next.fetch_add(1, Ordering::SeqCst);
             if event > last.load(Ordering::SeqCst) {
                 return;
             }
-            let project = Project::new();
-            let mut command = project.abide(&["run", "long"]);
-            command.env("ABIDE_TEST_EXIT_AFTER_EVENT", event.to_string());
-            let status = project.wait(command, LONGEST);
-            if status.code().is_some() {
-                // There is no such event: the run came to its end before.
-                last.fetch_min(event, Ordering::SeqCst);
-            } else {
+            // Whoever takes over may die as well, after the first thing that it does or a later one.
+            for again in 0..=AGAIN {
+                let project = Project::new();
+                let mut command = project.abide(&["run", "long"]);
+                command.env("ABIDE_TEST_EXIT_AFTER_EVENT", event.to_string());
+                let status = project.wait(command, LONGEST);
+                if status.code().is_some() {
+                    // There is no such event: the run came to its end before.
+                    last.fetch_min(event, Ordering::SeqCst);
+                    project.check(&format!("{event} events are too many"), &ends);
+                    break;
+                }
+                if again > 0 {
+                    let mut command = project.abide(&["resume", "--rerun"]);
+                    command.env("ABIDE_TEST_EXIT_AFTER_EVENT", again.to_string());
+                    project.wait(command, LONGEST);
+                }
                 project.finish();
+                runs.fetch_add(1, Ordering::SeqCst);
+                project.check(&format!("killed after event {event}, and again after {again} more"), &ends);
             }
-            project.check(&format!("killed after event {event}"), &ends);
         }
     };
     std::thread::scope(|scope| {
@@ -255,6 +268,8 @@ fn a_run_that_is_killed_after_any_event_comes_to_the_same_end() {
     });
     let events = last.load(Ordering::SeqCst);
     assert!((55..u64::MAX).contains(&events), "only {events} events");
+    let runs = runs.load(Ordering::SeqCst);
+    assert!(runs >= 200, "only {runs} runs were killed");
 }
 
 #[test]
