@@ -6,7 +6,7 @@ use crate::log::{LoadError, Loaded, catch_up, load};
 use crate::port::{Clock, Lease, Process, Signal, Store, StoreError, Summary, Workspace};
 use crate::snapshot;
 use abide_core::definition::{Input, StepId};
-use abide_core::event::{Event, HookKey, Observation, ProcessEnd, RunId, StepKey, Timestamp};
+use abide_core::event::{Event, HookKey, HookPhase, Observation, ProcessEnd, RunId, StepKey, Timestamp};
 use abide_core::run::{Command, Effect, RunStatus};
 use std::collections::HashSet;
 use std::pin::pin;
@@ -113,6 +113,8 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
         loop {
             // What happened and what follows from it share one commit, and nothing is done before that.
             let Some(events) = self.take_in(command.as_ref()).await? else { continue };
+            // Before anything begins: a hook that runs last must not hear what those before it were told.
+            self.cancel.say(self.ends_what_is_under_way().then_some(Halt::End));
             if !recovered {
                 recovered = true;
                 self.drive_children(|key| !begins(&events, key));
@@ -136,9 +138,6 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
             if waits && self.loaded.run.in_flight().iter().all(waits_for) {
                 return Ok(RunStatus::Interrupted);
             }
-            // Attempts end with the run; the hooks that run last do not.
-            let ending = self.loaded.run.ending.is_some() && !self.loaded.run.in_flight().is_empty();
-            self.cancel.say(ending.then_some(Halt::End));
             let woken = self.wait(&mut stop).await?;
             self.renew_in_time().await?;
             let now = self.driver.clock.now();
@@ -161,6 +160,15 @@ impl<'a, S: Store, P: Process, W: Workspace, C: Clock> Drive<'a, S, P, W, C> {
                 }
             };
         }
+    }
+
+    /// Returns whether what is under way ends because the run does: attempts, and a hook before the steps.
+    ///
+    /// The hooks that run last do not: they are there to clean up.
+    fn ends_what_is_under_way(&self) -> bool {
+        let run = &self.loaded.run;
+        let prepares = run.hook_in_flight().is_some_and(|hook| hook.phase == HookPhase::Before);
+        run.ending.is_some() && (prepares || !run.in_flight().is_empty())
     }
 
     /// Begins what events ask for, now that they are in the log.
