@@ -19,6 +19,29 @@ pub use scalar::Resolved;
 
 use abide_core::value::Value;
 
+/// Reads a YAML or JSON mapping as plain data; what is written under a key that takes text stays as it is written.
+///
+/// `version: 1.10` is a number to YAML, and a version to whoever takes text.
+pub fn entries(source: &str, takes_text: impl Fn(&str) -> bool) -> Result<Value, String> {
+    let document = parse(source);
+    if let Some(problem) = document.problems.into_iter().find(abide_core::diagnostic::Diagnostic::is_error) {
+        return Err(problem.message);
+    }
+    let root = document.root.ok_or_else(|| "it is empty".to_owned())?;
+    let Content::Mapping(entries) = &root.content else { return Ok(crate::read::data(&root)) };
+    let entry = |(key, node): &(Node<'_>, Node<'_>)| {
+        let key = key.text().unwrap_or_default();
+        let value = match &node.content {
+            Content::Scalar(scalar) if takes_text(key) && scalar.resolve() != Resolved::Null => {
+                Value::Text(scalar.text.clone().into_owned())
+            }
+            _ => crate::read::data(node),
+        };
+        (key.to_owned(), value)
+    };
+    Ok(Value::Map(entries.iter().map(entry).collect()))
+}
+
 /// Reads a YAML or JSON text as plain data; the first problem is the answer when it cannot be read.
 pub fn data(source: &str) -> Result<Value, String> {
     let document = parse(source);
