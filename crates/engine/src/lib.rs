@@ -4,6 +4,7 @@
 //! what happened. [`service`] holds the use cases that every face calls: start, answer, cancel, look.
 #![warn(missing_docs)]
 
+mod answered;
 pub mod audit;
 mod call;
 pub mod capability;
@@ -14,6 +15,7 @@ pub mod history;
 pub mod keys;
 mod log;
 pub mod model;
+mod plan;
 pub mod port;
 mod rerun;
 pub mod service;

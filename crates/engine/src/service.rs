@@ -1,21 +1,27 @@
 //! The use cases that every face calls.
 
+pub use crate::answered::{Given, last_answer};
 pub use crate::call::prepare_called;
 pub use crate::family::{Member, Open, family, open};
 pub use crate::go_on::{GoOnError, go_on};
-pub use crate::rerun::{Rerun, rerun, secrets_again};
+pub use crate::plan::plan;
+pub use crate::rerun::{Reran, Rerun, Version, rerun, secrets_again};
 pub use crate::snapshot::page;
 
+use crate::answered::answer_to;
 use crate::driver::{Driver, summary};
 use crate::log::{LoadError, Loaded, load, pinned, stored};
-use crate::port::{Clock, Definition, Process, Runners, Store, StoreError, Workspace, WorkspaceError};
+use crate::port::{
+    Clock, Definition, Holder, Process, Runners, Store, StoreError, Workspace, WorkspaceError,
+};
 use crate::support::{check_rest, check_support};
 use abide_core::definition::check::DEEPEST_WORKFLOW;
 use abide_core::definition::{Ability, Input, InputType};
-use abide_core::event::{Created, Event, NotedVerdict, RunId, StepKey, TraceParent};
+use abide_core::event::{Created, Event, NotedVerdict, RunId, StepKey, Timestamp, TraceParent};
 use abide_core::run::{Command, Refusal, Run};
 use abide_core::value::Value;
 use abide_core::value::output::{MASK, Secret};
+use abide_core::value::template::as_text;
 use sha2::{Digest as _, Sha256};
 use smol_str::SmolStr;
 
@@ -85,6 +91,17 @@ pub enum ServiceError {
     /// The run cannot be repeated like that.
     #[error("{0}")]
     Rerun(String),
+    /// Files that the run has pinned are not what they were.
+    #[error("{} changed since run {run} was created, which repeats as it was", have(.files))]
+    Changed {
+        /// The run.
+        run: RunId,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// Somebody was quicker.
+    #[error("{0}")]
+    Answered(Box<Given>),
     /// The machine refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -94,6 +111,10 @@ pub enum ServiceError {
     /// The log could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+fn have(files: &[String]) -> String {
+    format!("{} {}", files.join(", "), if files.len() == 1 { "has" } else { "have" })
 }
 
 /// Checks inputs and fills in defaults; returns what the log holds, and the secret values that it must not hold.
@@ -129,15 +150,9 @@ pub fn resolve_inputs(
             continue;
         };
         let value = coerced(input, value);
-        for broken in input.broken_by(&value) {
-            let shown = if input.is_secret() { MASK.to_owned() } else { value.to_string() };
-            problems.push(format!("the input `{name}` cannot be {shown}: {broken}"));
-        }
+        problems.extend(wrong_with(input, &value));
         if input.is_secret() {
-            let text = abide_core::value::template::as_text(&value).into_owned();
-            if let Err(short) = Secret::new(&text) {
-                problems.push(format!("the input `{name}`: {short}"));
-            }
+            let text = as_text(&value).into_owned();
             secrets.push((name.to_owned(), text));
             inputs.push((name.into(), Value::Text(MASK.to_owned())));
         } else {
@@ -145,6 +160,46 @@ pub fn resolve_inputs(
         }
     }
     if problems.is_empty() { Ok((inputs, secrets)) } else { Err(problems) }
+}
+
+/// Says what is wrong with a value that was typed for an input.
+pub fn input_problems(input: &Input, typed: &str) -> Vec<String> {
+    wrong_with(input, &coerced(input, Value::Text(typed.to_owned())))
+}
+
+fn wrong_with(input: &Input, value: &Value) -> Vec<String> {
+    let name = input.name.as_str();
+    let broken = input.broken_by(value).into_iter().map(|broken| {
+        let shown = if input.is_secret() { MASK.to_owned() } else { value.to_string() };
+        format!("the input `{name}` cannot be {shown}: {broken}")
+    });
+    let mut problems: Vec<String> = broken.collect();
+    if input.is_secret()
+        && let Err(short) = Secret::new(&*as_text(value))
+    {
+        problems.push(format!("the input `{name}`: {short}"));
+    }
+    problems
+}
+
+/// Refuses numbers for inputs that take text, where the number is all that is left of what somebody wrote: `1.10` has become 1.1.
+fn check_texts(ability: &Ability, given: &[(String, Value)]) -> Result<(), ServiceError> {
+    let lost = given.iter().filter(|(name, value)| {
+        let takes_text = |input: &Input| input.input_type() == InputType::String;
+        matches!(value, Value::Float(_)) && ability.input(name).is_some_and(takes_text)
+    });
+    let problem = |(name, value): &(String, Value)| {
+        let shown = if ability.input(name).is_some_and(Input::is_secret) {
+            MASK.to_owned()
+        } else {
+            value.to_string()
+        };
+        format!(
+            "the input `{name}` takes text, and the number {shown} may not be what was written: put it into quotes"
+        )
+    };
+    let problems: Vec<String> = lost.map(problem).collect();
+    if problems.is_empty() { Ok(()) } else { Err(ServiceError::Inputs(problems)) }
 }
 
 /// Reads text that was given on a command line as what its input takes.
@@ -193,6 +248,10 @@ pub fn prepare<W: Workspace, C: Clock>(
     let definition = workspace.ability(&start.ability)?;
     let ability = pinned(&definition.source, &definition.name)
         .map_err(|message| WorkspaceError { message, help: None })?;
+    // What a step hands to the ability that it calls is a value, and nobody's writing.
+    if start.parent.is_none() {
+        check_texts(&ability, &start.inputs)?;
+    }
     let (inputs, secrets) = resolve_inputs(&ability, &start.inputs).map_err(ServiceError::Inputs)?;
     let now = clock.now();
     let created = Created {
@@ -267,7 +326,7 @@ pub async fn begin<S: Store, P: Process, W: Workspace, C: Clock>(
     Ok(run.id)
 }
 
-fn digest(definition: &Definition) -> String {
+pub(crate) fn digest(definition: &Definition) -> String {
     let mut hash = Sha256::new();
     hash.update(definition.source.as_bytes());
     for (path, digest) in &definition.files {
@@ -294,7 +353,31 @@ pub async fn command<S: Store, P: Process, W: Workspace, C: Clock>(
     id: &RunId,
     command: Command,
 ) -> Result<Run, ServiceError> {
-    tell(&*driver.store, id, driver.unsaid(id, command), &driver.secrets_of(id)).await
+    let refused = match tell(&*driver.store, id, driver.unsaid(id, command), &driver.secrets_of(id)).await {
+        Err(ServiceError::Refused(refused)) => refused,
+        told => return told,
+    };
+    // Whoever answers second is told who was first.
+    let first = match &refused {
+        Refusal::NoQuestion { key } | Refusal::Answered { key, .. } => {
+            answer_to(&*driver.store, id, Some(key)).await?
+        }
+        Refusal::NoPlan(_) => answer_to(&*driver.store, id, None).await?,
+        _ => None,
+    };
+    Err(first.map_or(ServiceError::Refused(refused), |first| ServiceError::Answered(Box::new(first))))
+}
+
+/// Returns whether a process that lives has the right to drive a run.
+pub async fn is_driven<S: Store>(
+    store: &S,
+    id: &RunId,
+    now: Timestamp,
+    is_dead: impl Fn(&Holder) -> bool,
+) -> Result<bool, StoreError> {
+    let standings = store.standings(&[id.to_string()]).await?;
+    let leases = standings.iter().filter_map(|standing| standing.lease.as_ref());
+    Ok(leases.into_iter().any(|lease| lease.until > now.0 && !is_dead(&lease.holder)))
 }
 
 /// Takes what the gate noted about a run into its log, each verdict once, whoever does it and how often.

@@ -257,6 +257,10 @@ pub struct TakenOver {
     pub result: StepResult,
     /// Who skipped it, if somebody did.
     pub skipped_by: Option<SmolStr>,
+    /// Why it failed, if it did and the run went on without it.
+    pub failed: Option<String>,
+    /// The items that failed, by their labels, and why.
+    pub failed_items: Vec<(SmolStr, String)>,
     /// What came of each item of a `for_each`, with its label.
     pub items: Vec<(SmolStr, Value, StepResult)>,
 }

@@ -100,7 +100,7 @@ pub(super) fn of(step: &Step, scope: &PlanScope<'_>, wrong: &mut dyn FnMut(Strin
     }
 }
 
-fn text(template: &Template, scope: &PlanScope<'_>, wrong: &mut dyn FnMut(String)) -> Known {
+pub(super) fn text(template: &Template, scope: &PlanScope<'_>, wrong: &mut dyn FnMut(String)) -> Known {
     known(template, scope.known(|| template.render(scope).map(Value::Text)), wrong)
 }
 

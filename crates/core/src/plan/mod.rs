@@ -4,6 +4,7 @@
 //! by what; everything else is shown as the run will see it. Start at [`Plan::of`].
 
 mod action;
+mod evidence;
 mod order;
 mod scope;
 mod walk;
@@ -12,7 +13,7 @@ pub use action::{Action, Known, NamedValue};
 pub use walk::{Call, Stub, Stubs, Walked, walk};
 
 use crate::definition::check::dependencies;
-use crate::definition::{Items, OnFailure, Step, StepId, StepType};
+use crate::definition::{Items, OnFailure, Step, StepId, StepKind, StepType};
 use crate::event::{Event, HookKey, HookPhase, Skip};
 use crate::run::Run;
 use crate::value::{Duration, Value};
@@ -59,12 +60,27 @@ pub struct PlannedStep {
     pub action: Action,
     /// The items of a `for_each`, each as data.
     pub for_each: Option<Known>,
-    /// The condition of a `repeat`.
-    pub until: Option<String>,
+    /// How it is repeated, if it is.
+    pub repeat: Option<PlannedRepeat>,
+    /// What must hold before it counts as done: each rule by its key, and what it asks for.
+    pub evidence: Vec<(&'static str, Known)>,
     /// How long one attempt may take.
     pub timeout: Option<Duration>,
     /// What happens when it fails.
     pub on_failure: OnFailure,
+    /// How often it is tried again, and after what time first, where a failure leads to that.
+    pub retries: Option<(u32, Duration)>,
+}
+
+/// How a step is repeated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedRepeat {
+    /// Until this holds.
+    pub until: String,
+    /// How often it runs at most.
+    pub max: u32,
+    /// How long it waits in between.
+    pub delay: Duration,
 }
 
 impl PlannedStep {
@@ -134,6 +150,11 @@ impl Plan {
             // Values are shown, so secret ones stay masked here.
             let scope = PlanScope::new(&run, &[]);
             let for_each = for_each(step, &scope, &mut wrong);
+            let evidence = evidence::of(step, &scope, &mut |message| {
+                if !skipped {
+                    wrong(message);
+                }
+            });
             let action = action::of(step, &scope, &mut |message| {
                 // A step that is skipped may refer to what is not there.
                 if !skipped {
@@ -148,9 +169,15 @@ impl Plan {
                 when,
                 action,
                 for_each,
-                until: step.repeat.as_ref().map(|repeat| repeat.until.text().to_owned()),
+                repeat: step.repeat.as_ref().map(|repeat| PlannedRepeat {
+                    until: repeat.until.text().to_owned(),
+                    max: Run::most_rounds(repeat),
+                    delay: Run::pause_between_rounds(repeat),
+                }),
                 timeout: Run::time_limit(step),
                 on_failure: run.on_failure(step),
+                retries: retries(&run, step, &evidence),
+                evidence,
             });
             if skipped {
                 let why = Skip::When { because: String::new() };
@@ -178,6 +205,17 @@ impl Plan {
             steps,
         })
     }
+}
+
+/// Returns how often a step is tried again and after what time, if a failure of it leads to that.
+fn retries(run: &Run, step: &Step, evidence: &[(&'static str, Known)]) -> Option<(u32, Duration)> {
+    let most = Run::most_retries(step);
+    if run.on_failure(step) == OnFailure::Retry {
+        return Some((most, Run::pause_before_retries(step)));
+    }
+    // An agent is told at once what evidence is missing.
+    let is_told = matches!(step.kind, StepKind::Agent(_) | StepKind::Skill(_)) && !evidence.is_empty();
+    is_told.then_some((most, Duration::from_millis(0)))
 }
 
 fn for_each(step: &Step, scope: &PlanScope<'_>, wrong: &mut dyn FnMut(String)) -> Option<Known> {

@@ -4,16 +4,17 @@ use super::command::{Command, Refusal};
 use super::scope::RunScope;
 use super::state::{Phase, Run};
 use super::step::InstanceState;
-use crate::definition::{ApprovalStep, OnFailure, Step, StepKind};
+use crate::definition::{ApprovalStep, OnFailure, Repeat, Step, StepKind};
 use crate::event::{
     AttemptFailure, EndStatus, Event, LossDecision, NotedVerdict, Observation, ProcessEnd, Question,
     QuestionKind, StepKey, StepResult, Then, Timestamp,
 };
+use crate::value::Duration as Written;
 use smol_str::SmolStr;
 use std::time::Duration;
 
-/// The first wait before a retry, when the step does not say.
-const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// The first wait before a retry, and the one between rounds, when the step does not say.
+const PAUSE: Written = Written::from_millis(1_000);
 /// No wait is longer.
 const LONGEST_DELAY: Duration = Duration::from_hours(1);
 /// How often a `repeat` runs its step, when it does not say.
@@ -207,7 +208,7 @@ impl Run {
         let definition = self.step(step);
         let on_failure = self.on_failure(definition);
         let retries = self.steps[step].instances[instance].retries;
-        let most = definition.max_retries.as_ref().map_or(1, |most| most.value);
+        let most = Self::most_retries(definition);
         // An agent is told what evidence is missing and tries again, whatever happens to other failures.
         let told = matches!(definition.kind, StepKind::Agent(_) | StepKind::Skill(_))
             && matches!(failure, AttemptFailure::Evidence(_));
@@ -256,11 +257,31 @@ impl Run {
         }
     }
 
+    /// Returns how often a step is tried again after a failure.
+    pub(crate) fn most_retries(step: &Step) -> u32 {
+        step.max_retries.as_ref().map_or(1, |most| most.value)
+    }
+
+    /// Returns how long the first wait before a retry is.
+    pub(crate) fn pause_before_retries(step: &Step) -> Written {
+        step.retry_delay.as_ref().map_or(PAUSE, |delay| delay.value)
+    }
+
+    /// Returns how often a step runs at most that is repeated.
+    pub(crate) fn most_rounds(repeat: &Repeat) -> u32 {
+        repeat.max.as_ref().map_or(ROUNDS, |most| most.value)
+    }
+
+    /// Returns how long a step that is repeated waits in between.
+    pub(crate) fn pause_between_rounds(repeat: &Repeat) -> Written {
+        repeat.delay.as_ref().map_or(PAUSE, |delay| delay.value)
+    }
+
     /// Returns how long to wait before a retry: twice as long each time, and a little different each time.
     ///
     /// The difference comes from the run and the step, so that a replay waits as long.
     fn delay(&self, step: &Step, key: &StepKey, retries: u32) -> Duration {
-        let base = step.retry_delay.as_ref().map_or(RETRY_DELAY, |delay| delay.time());
+        let base = Self::pause_before_retries(step).time();
         let doubled =
             base.saturating_mul(1_u32.checked_shl(retries.min(20)).unwrap_or(u32::MAX)).min(LONGEST_DELAY);
         let mut hash: u32 = 0x811c_9dc5;
@@ -279,7 +300,7 @@ impl Run {
         attempt: u32,
         step: usize,
         instance: usize,
-        repeat: &crate::definition::Repeat,
+        repeat: &Repeat,
         failure: Option<AttemptFailure>,
         result: StepResult,
         now: Timestamp,
@@ -289,7 +310,7 @@ impl Run {
         let scope = RunScope::new(self, Some((step, instance)), secrets).seeing(&result, error.as_deref());
         let holds = repeat.until.evaluate_condition(&scope);
         let rounds = self.steps[step].instances[instance].rounds;
-        let most = repeat.max.as_ref().map_or(ROUNDS, |most| most.value);
+        let most = Self::most_rounds(repeat);
         match holds {
             Err(error) => {
                 let failure = AttemptFailure::Expression(format!("`until` cannot be decided: {error}"));
@@ -299,7 +320,7 @@ impl Run {
                 vec![Event::AttemptSucceeded { key, attempt, result, again: None }]
             }
             Ok(_) if rounds < most && self.ending.is_none() => {
-                let delay = repeat.delay.as_ref().map_or(Duration::from_secs(1), |delay| delay.time());
+                let delay = Self::pause_between_rounds(repeat).time();
                 vec![Event::AttemptSucceeded { key, attempt, result, again: Some(now.after(delay)) }]
             }
             Ok(_) => self.failed(

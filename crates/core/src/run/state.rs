@@ -194,32 +194,51 @@ impl Run {
         };
         for taken in taken_over {
             if let Some(position) = run.position(taken.step.as_str()) {
-                let instances = taken.items.into_iter().map(|(label, item, result)| Instance {
-                    state: InstanceState::Completed,
-                    result,
-                    ..Instance::new(Some(label), Some(item))
+                let failed_items = taken.failed_items;
+                let instances = taken.items.into_iter().map(|(label, item, result)| {
+                    let failed = failed_items.iter().find(|(failed, _)| *failed == label);
+                    let error = failed.map(|(_, error)| error.clone());
+                    let state =
+                        if error.is_some() { InstanceState::Failed } else { InstanceState::Completed };
+                    Instance { state, result, error, ..Instance::new(Some(label), Some(item)) }
                 });
                 run.steps[position].expand(instances.collect());
                 run.steps[position].result = taken.result;
-                run.steps[position].note = Some("taken over".to_owned());
-                let status = match taken.skipped_by {
-                    None => StepStatus::Completed,
-                    Some(by) => StepStatus::Skipped(Skip::Chosen { by }),
+                let (status, note) = match (taken.skipped_by, taken.failed) {
+                    (Some(by), _) => (StepStatus::Skipped(Skip::Chosen { by }), None),
+                    (None, Some(error)) => (StepStatus::Failed, Some(error)),
+                    (None, None) => (StepStatus::Completed, None),
                 };
+                run.steps[position].note = Some(note.unwrap_or_else(|| "taken over".to_owned()));
                 run.close_step(position, status);
             }
         }
         run
     }
 
-    /// Returns a step and every step that depends on it, directly or not.
-    pub fn dependents_of(&self, step: usize) -> BTreeSet<usize> {
-        let mut found = BTreeSet::from([step]);
-        let mut open = vec![step];
+    /// Returns the steps that run again when one does: that one, and whatever may build on what it did.
+    ///
+    /// Beside each other, steps say by their dependencies what they build on. One after the other, the order says it too:
+    /// a deployment that names no need still deploys what the steps before it have made.
+    pub fn steps_from(&self, step: usize) -> BTreeSet<usize> {
+        let after = if self.ability.settings.is_parallel() { step + 1 } else { self.steps.len() };
+        let mut found: BTreeSet<usize> = (step..after).collect();
+        let mut open: Vec<usize> = found.iter().copied().collect();
         while let Some(step) = open.pop() {
             open.extend(self.index.dependents[step].iter().copied().filter(|next| found.insert(*next)));
         }
         found
+    }
+
+    /// Returns whether a step failed and the run went on all the same.
+    pub fn went_on_without(&self, step: usize) -> bool {
+        let failed = self.steps[step].status == StepStatus::Failed
+            && self.on_failure(self.step(step)) == OnFailure::Continue;
+        let (Phase::Finished(_, why), true) = (&self.phase, failed) else { return failed };
+        // One that could not be decided about, or was lost, ends the run whatever it declares.
+        let why = why.as_deref().unwrap_or_default();
+        !(0..self.steps[step].instances.len().max(1))
+            .any(|instance| why.starts_with(&format!("step `{}` ", self.key(step, instance))))
     }
 
     /// Returns the position of a step.

@@ -8,7 +8,7 @@ const PREFIX: &str = "./scripts/";
 
 /// Returns a command in which every word `./scripts/…` that is pinned beside the ability, and that `in_project` does
 /// not know, names the file beside it.
-pub(super) fn scripts_beside(run: &Run, script: &str, in_project: impl Fn(&str) -> bool) -> String {
+pub(crate) fn scripts_beside(run: &Run, script: &str, in_project: impl Fn(&str) -> bool) -> String {
     let Some(folder) = &run.created.folder else { return script.to_owned() };
     let mut text = String::with_capacity(script.len());
     let mut rest = script;

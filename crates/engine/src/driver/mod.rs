@@ -14,6 +14,7 @@ mod recovery;
 mod summary;
 mod vault;
 
+pub(crate) use beside::scripts_beside;
 pub(crate) use child::child_id;
 
 use crate::log::LoadError;

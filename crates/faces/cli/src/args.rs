@@ -209,9 +209,12 @@ pub struct RerunArguments {
     /// The run, or the beginning of its id
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The first step to run again; steps that do not depend on it and are done are taken over
+    /// The first step to run again, and with it those that come after it; steps before it that are done are taken over
     #[arg(long, value_name = "STEP")]
     pub from: String,
+    /// Take the ability and the files beside it as they are now, and not as the run had them
+    #[arg(long)]
+    pub with_current: bool,
     /// A secret input, which no log holds; the others are those of the run
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub input: Vec<String>,
@@ -264,7 +267,7 @@ pub struct StatusArguments {
 /// Arguments of `abide logs`.
 #[derive(Debug, Args)]
 pub struct LogsArguments {
-    /// The run, or the beginning of its id; the newest when none is given
+    /// The run, or the beginning of its id; the newest when none is given, also before the name of a step
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// Only this step
@@ -284,7 +287,7 @@ pub struct AnswerArguments {
     /// The step that asks; needed when several do
     #[arg(value_name = "STEP")]
     pub step: Option<String>,
-    /// The value of the option to choose
+    /// The value of the option to choose, for `approve`; a no is `rejected` and nothing else
     #[arg(long, value_name = "VALUE")]
     pub answer: Option<String>,
     /// Why

@@ -9,19 +9,24 @@ use std::fmt;
 pub struct Failure {
     /// How the process ends.
     pub exit: Exit,
-    message: Option<String>,
-    help: Option<String>,
+    pub(crate) messages: Vec<String>,
+    pub(crate) help: Option<String>,
 }
 
 impl Failure {
     /// Builds a failure with its message.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: Some(message.into()), help: None }
+        Self::several(exit, [message.into()])
+    }
+
+    /// Builds a failure of several problems at once, each on a line of its own.
+    pub fn several(exit: Exit, messages: impl IntoIterator<Item = String>) -> Self {
+        Self { exit, messages: messages.into_iter().collect(), help: None }
     }
 
     /// Builds the end of a command that has said everything already.
     pub fn silent(exit: Exit) -> Self {
-        Self { exit, message: None, help: None }
+        Self::several(exit, [])
     }
 
     /// Adds how a run goes on once what is wrong has been put right.
@@ -45,7 +50,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(message) = &self.message {
+        for message in &self.messages {
             writeln!(out, "error: {}", crate::ui::visible::visible(message, true))?;
         }
         if let Some(help) = &self.help {

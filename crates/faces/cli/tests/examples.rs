@@ -2,8 +2,10 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "tests start processes and look at files")]
 
+use abide_testkit::model::{ModelServer, Turn};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn copied(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
@@ -80,5 +82,96 @@ fn the_agents_and_abilities_of_the_example_are_in_order() {
     for line in ["abide validate --all --deny-warnings", "abide agent list", "abide agent show reviewer"] {
         let output = run(&project, line);
         assert!(output.status.success(), "{line}: {output:?}");
+    }
+}
+
+/// The complete example of the format, as it was printed.
+const COMPLETE: &str = include_str!("../../../formats/tests/seeds/complete.yaml");
+
+/// A project with the complete example, and stand-ins for what it calls.
+fn complete() -> tempfile::TempDir {
+    let project = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = project.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let reviewer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/.abide/agents/reviewer.md");
+    write(".abide/abilities/safe-deploy/ability.yaml", COMPLETE);
+    write(
+        ".abide/abilities/safe-deploy/scripts/deploy.sh",
+        "#!/bin/sh\necho \"$1 $2\" >> deployed.log; echo \"deployed $2 to $1\"\n",
+    );
+    write(".abide/agents/reviewer.md", &std::fs::read_to_string(reviewer).unwrap());
+    write(".abide/config.yaml", "model: openai/scripted\n");
+    write("bin/npm", "#!/bin/sh\necho \"npm $*\" >> npm.log; echo \"npm $*\"\n");
+    project
+}
+
+/// Returns a command line in that project, with a model that answers by a script.
+fn with_model(project: &Path, server: &ModelServer, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_abide"));
+    command
+        .args(arguments)
+        .current_dir(project)
+        .env_clear()
+        .env("PATH", format!("{}:/usr/bin:/bin", project.join("bin").display()))
+        .env("HOME", project)
+        .env("ABIDE_USER", "ada")
+        .env("OPENAI_API_KEY", "sk-secret")
+        .env("OPENAI_BASE_URL", format!("{}/v1", server.url()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn the_complete_example_deploys_to_staging_unasked_and_to_production_when_a_human_agrees() {
+    for environment in ["staging", "production"] {
+        let folder = complete();
+        let project = folder.path();
+        let server = ModelServer::start(vec![Turn::text("No issues found.")]).unwrap();
+        let to = format!("environment={environment}");
+        let arguments = ["run", "safe-deploy", "-i", "version=v1.2.3", "-i", &to];
+        let mut running = with_model(project, &server, &arguments).spawn().unwrap();
+        if environment == "production" {
+            let asks = || {
+                let status = with_model(project, &server, &["status"]).output().unwrap();
+                String::from_utf8_lossy(&status.stdout)
+                    .contains("? approve: Ready to deploy v1.2.3 to production.")
+            };
+            while !asks() {
+                assert!(running.try_wait().unwrap().is_none(), "{:?}", running.wait_with_output());
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            assert!(!project.join("deployed.log").exists(), "before anybody agreed");
+            assert!(
+                with_model(project, &server, &["approve", "--by", "grace"])
+                    .output()
+                    .unwrap()
+                    .status
+                    .success()
+            );
+        }
+        let output = running.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        let approval = match environment {
+            "staging" => "– approve skipped: inputs.environment is \"staging\"",
+            _ => "✓ approve answered `approved` by grace",
+        };
+        let mut rest = &*said;
+        for line in ["✓ test", "✓ build", "✓ review", approval, "✓ deploy", "✓ completed"] {
+            let at = rest.find(line).unwrap_or_else(|| panic!("{line}\n{said}"));
+            rest = &rest[at + line.len()..];
+        }
+        let read = |name: &str| std::fs::read_to_string(project.join(name)).unwrap();
+        assert_eq!(read("deployed.log"), format!("{environment} v1.2.3\n"), "exactly once");
+        assert_eq!(read("npm.log"), format!("npm test\nnpm run build -- --env={environment}\n"));
+        assert!(
+            server.turns()[0].messages.iter().any(|message| message.text.contains("Review the build output"))
+        );
     }
 }

@@ -212,11 +212,21 @@ fn taken_over_of(value: Value) -> Result<TakenOver, BadEvent> {
     }
     let results: Result<Vec<StepResult>, BadEvent> =
         results.into_iter().map(|value| result_of(Some(Fields::new("run.created", value)?))).collect();
+    let failed_items: Result<Vec<(SmolStr, String)>, BadEvent> = fields
+        .pairs("failed_items")?
+        .into_iter()
+        .map(|(label, why)| match why {
+            Value::Text(why) => Ok((label.into(), why)),
+            _ => Err(fields.bad("failed_items")),
+        })
+        .collect();
     let items = items.into_iter().zip(results?).map(|((label, item), result)| (label.into(), item, result));
     let taken = TakenOver {
         step: step(&mut fields, "step")?,
         result: result(&mut fields)?,
         skipped_by: fields.optional_text("skipped_by")?.map(Into::into),
+        failed: fields.optional_text("failed")?,
+        failed_items: failed_items?,
         items: items.collect(),
     };
     fields.finish()?;

@@ -155,6 +155,11 @@ fn taken_over_data(taken: &TakenOver) -> impl Json {
         map.with("step", text(&taken.step))
             .with("result", result_data(&taken.result))
             .with("skipped_by", maybe(taken.skipped_by.as_ref()))
+            .with("failed", maybe(taken.failed.as_ref()))
+            .with(
+                "failed_items",
+                list(taken.failed_items.iter().map(|(label, why)| (text(label), text(why)))),
+            )
             .with("items", list(taken.items.iter().map(|(label, item, _)| (text(label), item))))
             .with("results", list(taken.items.iter().map(|(_, _, result)| result_data(result))));
     })

@@ -1,14 +1,19 @@
 //! `abide approve`, `abide reject`, `abide cancel`
 
+use super::drive::{Asking, drive};
 use crate::args::{AnswerArguments, CancelArguments};
-use crate::runs::{self, SystemClock};
+use crate::runners;
+use crate::runs::{self, Progress, SystemClock, Wanted};
 use crate::session::Session;
+use crate::ui::moment::moment;
 use crate::{Exit, Failure};
+use abide_core::definition::ApprovalStep;
 use abide_core::event::{RunId, StepKey};
-use abide_core::run::Command;
+use abide_core::run::{Command, Refusal};
 use abide_engine::driver::Nobody;
 use abide_engine::port::Clock as _;
-use abide_engine::service::{self, Member, Open};
+use abide_engine::service::{self, Given, Member, Open, ServiceError};
+use abide_store_sqlite::SqliteStore;
 use std::sync::Arc;
 
 /// What is answered when nothing else is said.
@@ -16,6 +21,36 @@ use std::sync::Arc;
 pub(crate) enum Answer {
     Approve,
     Reject,
+}
+
+impl Answer {
+    /// Returns the answer that is given, or why it is none: `--answer` never turns a no into a yes, or a yes into a no.
+    pub(crate) fn value(self, given: Option<&str>, to_a_plan: bool) -> Result<&str, Failure> {
+        const YES: &str = ApprovalStep::APPROVED;
+        const NO: &str = ApprovalStep::REJECTED;
+        let refused = |message: String, help: String| Err(Failure::new(Exit::Usage, message).help(help));
+        match (self, given) {
+            (Self::Approve, None | Some(YES)) => Ok(YES),
+            (Self::Reject, None | Some(NO)) => Ok(NO),
+            (Self::Approve, Some(NO)) => refused(
+                format!("`abide approve` says yes, and the answer `{NO}` is a no"),
+                "`abide reject RUN STEP` says no".to_owned(),
+            ),
+            (Self::Reject, Some(YES)) => refused(
+                format!("`abide reject` says no, and the answer `{YES}` is a yes"),
+                "`abide approve RUN STEP` says yes".to_owned(),
+            ),
+            (_, Some(answer)) if to_a_plan => refused(
+                format!("`{answer}` is not an answer to a plan: the answers are `{YES}`, `{NO}`"),
+                "`abide approve RUN` says yes, and `abide reject RUN` no".to_owned(),
+            ),
+            (Self::Reject, Some(answer)) => refused(
+                format!("`abide reject` says no, and takes no other answer, such as `{answer}`"),
+                format!("`abide approve RUN STEP --answer {answer}` chooses it"),
+            ),
+            (Self::Approve, Some(answer)) => Ok(answer),
+        }
+    }
 }
 
 pub(crate) fn answer(
@@ -28,15 +63,17 @@ pub(crate) fn answer(
     };
     let by = arguments.by.clone().unwrap_or_else(|| runs::user(session));
     let id = runs::block_on(async {
-        let waiting = |status: &str| matches!(status, "waiting" | "awaiting_plan" | "running");
-        let id = runs::find_run(&store, arguments.run.as_deref(), waiting).await?;
+        let id = runs::find_run(&store, arguments.run.as_deref(), Wanted::Asking).await?;
         let family = service::family(&store, &id).await.map_err(|error| runs::load_failure(&error))?;
-        let (run, command) = match asked(&family, arguments.step.as_deref())? {
+        let asked = asked(&family, arguments.step.as_deref())?;
+        let Some(asked) = asked else { return Err(nothing_is_asked(&store, &family).await?) };
+        let (run, command) = match asked {
             (run, None) => {
+                what.value(arguments.answer.as_deref(), true)?;
                 let (approved, comment) = (what == Answer::Approve, arguments.comment.clone());
                 (run, Command::AnswerPlan { by: by.as_str().into(), approved, comment })
             }
-            (run, Some(key)) => (run, answer_to(key, arguments, what, &by)),
+            (run, Some(key)) => (run, answer_to(key, arguments, what, &by)?),
         };
         let driver = runs::driver(session, store, Arc::new(Nobody));
         service::command(&driver, &run, command).await.map_err(|error| runs::service_failure(&error))?;
@@ -48,8 +85,27 @@ pub(crate) fn answer(
     Ok(Exit::Done)
 }
 
+/// Says that a run and those that it calls wait for nothing, and what was answered in them last.
+async fn nothing_is_asked(store: &SqliteStore, family: &[Member]) -> Result<Failure, Failure> {
+    let mut last: Option<Given> = None;
+    for member in family {
+        let given = service::last_answer(store, &member.run.id).await;
+        let given = given.map_err(|error| runs::load_failure(&error))?;
+        last = given.into_iter().chain(last).max_by_key(|given| given.at);
+    }
+    let id = family.first().map(|member| member.run.id.to_string()).unwrap_or_default();
+    let failure = Failure::new(Exit::Refused, format!("run {id} does not wait for an answer"));
+    Ok(match last {
+        Some(given) => failure.help(format!("{given}, {}", moment(given.at))),
+        None => failure,
+    })
+}
+
+/// What is answered: a question of a run, or, without a step, its plan.
+type Asked = (RunId, Option<StepKey>);
+
 /// Finds what is answered: the run's own question, else the only one of those that it calls; a plan has no step.
-fn asked(family: &[Member], step: Option<&str>) -> Result<(RunId, Option<StepKey>), Failure> {
+fn asked(family: &[Member], step: Option<&str>) -> Result<Option<Asked>, Failure> {
     let [first, ..] = family else { return Err(Failure::new(Exit::NotFound, "there is no such run")) };
     let Some(step) = step else {
         let open = |member: &Member| -> Vec<_> {
@@ -57,11 +113,9 @@ fn asked(family: &[Member], step: Option<&str>) -> Result<(RunId, Option<StepKey
         };
         let all: Vec<(RunId, Open)> = family.iter().flat_map(open).collect();
         return match &all[..] {
-            [(run, Open::Plan)] => Ok((run.clone(), None)),
-            [(run, Open::Question(key, _))] => Ok((run.clone(), Some(key.clone()))),
-            [] => {
-                Err(Failure::new(Exit::Refused, format!("run {} does not wait for an answer", first.run.id)))
-            }
+            [(run, Open::Plan)] => Ok(Some((run.clone(), None))),
+            [(run, Open::Question(key, _))] => Ok(Some((run.clone(), Some(key.clone())))),
+            [] => Ok(None),
             many => Err(several(&first.run.id, many)),
         };
     };
@@ -73,12 +127,17 @@ fn asked(family: &[Member], step: Option<&str>) -> Result<(RunId, Option<StepKey
     };
     // A step of the run itself is the one that is meant, also to be told why it cannot be answered.
     if first.run.position(key.step.as_str()).is_some() {
-        return Ok((first.run.id.clone(), Some(key)));
+        return Ok(Some((first.run.id.clone(), Some(key))));
     }
     let all: Vec<(RunId, Open)> = family.iter().filter_map(asks).collect();
     match &all[..] {
-        [(run, _)] => Ok((run.clone(), Some(key))),
-        [] => Ok((first.run.id.clone(), Some(key))),
+        [(run, _)] => Ok(Some((run.clone(), Some(key)))),
+        [] => {
+            // The run that has the step says why it does not wait.
+            let has = |member: &&Member| member.run.position(key.step.as_str()).is_some();
+            let whose = family.iter().rfind(has).unwrap_or(first);
+            Ok(Some((whose.run.id.clone(), Some(key))))
+        }
         many => Err(several(&first.run.id, many)),
     }
 }
@@ -96,19 +155,10 @@ fn several(id: &RunId, open: &[(RunId, Open)]) -> Failure {
         .help("name the run and the step: `abide approve RUN STEP`")
 }
 
-fn answer_to(key: StepKey, arguments: &AnswerArguments, what: Answer, by: &str) -> Command {
-    let answer = match (&arguments.answer, what) {
-        (Some(answer), _) => answer.clone(),
-        (None, Answer::Approve) => "approved".to_owned(),
-        (None, Answer::Reject) => "rejected".to_owned(),
-    };
-    Command::Answer {
-        key,
-        answer: answer.into(),
-        by: by.into(),
-        comment: arguments.comment.clone(),
-        now: SystemClock.now(),
-    }
+fn answer_to(key: StepKey, arguments: &AnswerArguments, what: Answer, by: &str) -> Result<Command, Failure> {
+    let answer = what.value(arguments.answer.as_deref(), false)?.into();
+    let comment = arguments.comment.clone();
+    Ok(Command::Answer { key, answer, by: by.into(), comment, now: SystemClock.now() })
 }
 
 pub(crate) fn cancel(session: &mut Session<'_>, arguments: &CancelArguments) -> Result<Exit, Failure> {
@@ -116,14 +166,30 @@ pub(crate) fn cancel(session: &mut Session<'_>, arguments: &CancelArguments) -> 
         return Err(Failure::new(Exit::NotFound, "no run was ever started here"));
     };
     let by = runs::user(session);
-    let id = runs::block_on(async {
-        let unfinished = |status: &str| !matches!(status, "completed" | "failed" | "cancelled" | "timed_out");
-        let id = runs::find_run(&store, arguments.run.as_deref(), unfinished).await?;
-        let driver = runs::driver(session, store, Arc::new(Nobody));
+    runs::block_on(async {
+        let id = runs::find_run(&store, arguments.run.as_deref(), Wanted::Unfinished).await?;
+        let (progress, told) = Progress::new();
+        let driver = runners::driver(session, store, Arc::new(progress));
         let command = Command::Cancel { by: by.into(), reason: arguments.reason.clone() };
-        service::command(&driver, &id, command).await.map_err(|error| runs::service_failure(&error))?;
-        Ok::<_, Failure>(id)
-    })??;
-    session.say(&format!("cancelling {id}\n"))?;
-    Ok(Exit::Done)
+        let cancelled = service::command(&driver, &id, command).await;
+        let is_driven = service::is_driven(driver.store(), &id, SystemClock.now(), runs::is_dead).await;
+        let is_driven = is_driven.map_err(|error| runs::store_failure(&error))?;
+        match cancelled {
+            // Nobody brings to its end what somebody cancelled before: that is done here.
+            Err(ServiceError::Refused(Refusal::Ending(_))) if !is_driven => {}
+            Err(error) => return Err(runs::service_failure(&error)),
+            Ok(run) if run.is_finished() => {}
+            Ok(_) if is_driven => {
+                session.say(&format!("cancelling {id}\n"))?;
+                return Ok(Exit::Done);
+            }
+            Ok(_) => {}
+        }
+        session.say(&format!("nobody drives {id}: what it left running is ended here\n"))?;
+        runs::go_on_after(driver.store(), &id).await?;
+        match drive(session, &driver, id, told, Asking::Human, None).await? {
+            Exit::RunCancelled => Ok(Exit::Done),
+            other => Ok(other),
+        }
+    })?
 }

@@ -197,6 +197,10 @@ impl Questions {
                 }
                 Ok(Answered::Dropped)
             }
+            Err(error @ ServiceError::Answered(_)) => {
+                session.say(&format!("{error}\n"))?;
+                Ok(Answered::Dropped)
+            }
             Err(error) => Err(runs::service_failure(&error)),
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn audit(session: &mut Session<'_>, arguments: &AuditArguments) -> Re
     runs::block_on(async {
         match &arguments.command {
             AuditCommand::Show { run } => {
-                let id = runs::find_run(&store, run.as_deref(), |_| true).await?;
+                let id = runs::find_run(&store, run.as_deref(), runs::Wanted::Any).await?;
                 try_to_take_verdicts(session.surroundings, &store, &id).await;
                 show(session, &store, &id).await
             }
@@ -220,7 +220,7 @@ struct Damage {
 async fn verify(session: &mut Session<'_>, store: &SqliteStore, run: Option<&str>) -> Result<Exit, Failure> {
     let heads = match run {
         Some(text) => {
-            let id = runs::find_run(store, Some(text), |_| true).await?;
+            let id = runs::find_run(store, Some(text), runs::Wanted::Any).await?;
             store.head(id.as_str()).await.map_err(|error| runs::store_failure(&error))?.into_iter().collect()
         }
         None => every_head(store).await?,

@@ -3,7 +3,7 @@
 use super::asking::{Answered, Questions};
 use crate::builtin::{forget_old_sessions, sessions_file};
 use crate::gate::try_to_take_verdicts;
-use crate::runs::{self, LocalDriver, Screen, SystemClock, Told};
+use crate::runs::{self, Leaving, LocalDriver, Screen, SystemClock, Told};
 use crate::session::Session;
 use crate::traces::tell_of_run;
 use crate::ui::json::from_value;
@@ -46,7 +46,8 @@ pub(super) async fn drive(
     // One listener for all of them: a second Ctrl-C may come while the first is being taken in.
     let mut keys = signal(SignalKind::interrupt())
         .map_err(|error| Failure::new(Exit::System, format!("cannot listen for Ctrl-C: {error}")))?;
-    let mut interrupts = 0;
+    let mut leaving = Leaving::listen()?;
+    let (mut interrupts, mut left) = (0, 0);
     let mut frames = tokio::time::interval(FRAME);
     let status = loop {
         tokio::select! {
@@ -66,6 +67,13 @@ pub(super) async fn drive(
                 } else {
                     let _ = stop.send(Some(Signal::Kill));
                 }
+            }
+            () = leaving.recv() => {
+                left += 1;
+                let cleared = shown.screen.end();
+                session.print(&cleared)?;
+                session.say("leaving the run; what is under way is ended\n")?;
+                let _ = stop.send(Some(if left == 1 { Signal::Ask } else { Signal::Kill }));
             }
             _ = frames.tick(), if live => {
                 let frame = shown.screen.frame(session.width(), shown.at());
@@ -91,6 +99,8 @@ pub(super) async fn drive(
     }
     if status == RunStatus::Interrupted {
         session.say(&format!("\na step was interrupted in the middle, and nobody knows how far it came\n  abide resume {id} --rerun   runs it again\n  abide resume {id} --fail    counts it as failed\n"))?;
+    } else if left > 0 && !status.is_final() {
+        session.say(&format!("\nthe run is left, and not over\n  abide resume {id}   drives it on\n"))?;
     } else if interrupts > 1 && !status.is_final() {
         session.say(&format!("\neverything was ended at once, and the run is not over\n  abide resume {id}   brings it to its end\n"))?;
     }

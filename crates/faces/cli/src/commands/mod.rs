@@ -59,7 +59,7 @@ pub(crate) use model::model;
 pub(crate) use plan::plan;
 pub(crate) use rerun::rerun;
 pub(crate) use run::{resume, run};
-pub(crate) use runs::{ago, family_page, runs, status};
+pub(crate) use runs::{Driven, ago, family_page, runs, status};
 pub(crate) use schema::schema;
 pub(crate) use serve::serve;
 pub(crate) use show::{rules, show};

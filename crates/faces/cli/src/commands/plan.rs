@@ -10,7 +10,7 @@ use serde_json::json;
 pub(crate) fn plan(session: &mut Session<'_>, arguments: &PlanArguments) -> Result<Exit, Failure> {
     let start = runs::start_of(session, &arguments.name, &arguments.given)?;
     let prepared = runs::prepare(session, start)?;
-    match Plan::of(&prepared.run, &prepared.secrets) {
+    match runs::plan(session, &prepared) {
         Ok(plan) => {
             let notes = unavailable_skills(session, &plan);
             if session.json {

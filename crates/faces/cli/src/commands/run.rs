@@ -6,11 +6,10 @@ use crate::args::{ResumeArguments, RunArguments};
 use crate::gate::keeps_to_its_own;
 use crate::human::agent_above;
 use crate::runners;
-use crate::runs::{self, Progress};
+use crate::runs::{self, LocalDriver, Progress, Wanted};
 use crate::session::Session;
 use crate::{Exit, Failure, ui};
 use abide_core::event::LossDecision;
-use abide_core::plan::Plan;
 use abide_core::run::{Command, Run};
 use abide_engine::service::{self, ServiceError};
 use std::sync::Arc;
@@ -28,7 +27,7 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &RunArguments) -> Result
     runs::can_begin(session, &prepared)?;
     if session.surroundings.terminal && !session.json {
         // A plan that cannot be made is shown where it fails: a step that is never reached does no harm.
-        if let Ok(plan) = Plan::of(&prepared.run, &prepared.secrets) {
+        if let Ok(plan) = runs::plan(session, &prepared) {
             session.say(&ui::plan::outline(&plan))?;
         }
     }
@@ -67,8 +66,7 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
     };
     let handed_over = if arguments.detached { runs::arrive()? } else { Vec::new() };
     runs::block_on(async {
-        let unfinished = |status: &str| !matches!(status, "completed" | "failed" | "cancelled" | "timed_out");
-        let id = runs::find_run(&store, arguments.run.as_deref(), unfinished).await?;
+        let id = runs::find_run(&store, arguments.run.as_deref(), Wanted::Unfinished).await?;
         let loaded = runs::load_run(&store, &id).await?;
         if loaded.run.is_finished() {
             let message = format!("run {id} is over: {}", loaded.run.status().word());
@@ -77,7 +75,10 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
         let secrets = if arguments.detached {
             handed_over
         } else {
-            let given = runs::secrets_given(session, &loaded.run, &arguments.input)?;
+            let mut given = runs::secrets_given(session, &loaded.run, &arguments.input)?;
+            if loaded.run.ending.is_none() {
+                runs::ask_for_secrets(session, &loaded.run, &mut given).await?;
+            }
             service::secrets_again(&loaded.run, &given).map_err(|error| runs::service_failure(&error))?
         };
         runs::go_on_after(&store, &id).await?;
@@ -99,7 +100,7 @@ pub(crate) fn resume(session: &mut Session<'_>, arguments: &ResumeArguments) -> 
 /// Records what a human decided about a run whose next steps only its session can do.
 async fn left_to_its_session(
     session: &mut Session<'_>,
-    driver: &runs::LocalDriver,
+    driver: &LocalDriver,
     run: &Run,
     decision: Option<LossDecision>,
     error: &ServiceError,

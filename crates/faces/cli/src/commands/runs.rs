@@ -58,38 +58,54 @@ pub(crate) fn ago(millis: i64) -> String {
     }
 }
 
+/// Whether somebody brings a run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Driven {
+    /// Somebody does, or nobody has to, or it is said elsewhere.
+    Yes,
+    /// Nobody does.
+    No,
+}
+
 /// What is known of the run that was asked about.
 enum Looked {
     Page(RunId, Page),
-    Family(Vec<Member>),
+    Family(Vec<Member>, Driven),
 }
 
 pub(crate) fn status(session: &mut Session<'_>, arguments: &StatusArguments) -> Result<Exit, Failure> {
     let Some(store) = runs::find_store(session)? else { return nothing(session) };
     let in_words = !session.json;
     let looked = runs::look_up(async {
-        let id = runs::find_run(&store, arguments.run.as_deref(), |_| true).await?;
+        let id = runs::find_run(&store, arguments.run.as_deref(), runs::Wanted::Any).await?;
         try_to_take_verdicts(session.surroundings, &store, &id).await;
         // Of a run that is over it was written down; a log that cannot be read says why itself.
         if in_words && let Ok(Some(page)) = service::page(&store, &id).await {
             return Ok(Looked::Page(id, page));
         }
-        let family = service::family(&store, &id).await;
-        family.map(Looked::Family).map_err(|error| runs::load_failure(&error))
+        let family = service::family(&store, &id).await.map_err(|error| runs::load_failure(&error))?;
+        let is_over = family.first().is_none_or(|first| first.run.is_finished());
+        let driven = if is_over || !in_words {
+            Driven::Yes
+        } else {
+            let driven = service::is_driven(&store, &id, SystemClock.now(), runs::is_dead).await;
+            if driven.map_err(|error| runs::store_failure(&error))? { Driven::Yes } else { Driven::No }
+        };
+        Ok(Looked::Family(family, driven))
     })??;
-    let family = match looked {
+    let (family, driven) = match looked {
         Looked::Page(id, page) => {
             session.print(&page_alone(&id, &page))?;
             return Ok(Exit::Done);
         }
-        Looked::Family(family) => family,
+        Looked::Family(family, driven) => (family, driven),
     };
     // A family begins with the run itself.
     let Some(first) = family.first() else { return nothing(session) };
     if session.json {
         session.print_json(&view::family(&family, first))?;
     } else {
-        session.print(&family_page(&family, first))?;
+        session.print(&family_page(&family, first, driven))?;
     }
     Ok(Exit::Done)
 }
@@ -104,8 +120,13 @@ fn page_alone(id: &RunId, page: &Page) -> String {
 }
 
 /// Returns how a run and those that it calls stand, for people.
-pub(crate) fn family_page(family: &[Member], first: &Member) -> String {
+pub(crate) fn family_page(family: &[Member], first: &Member, driven: Driven) -> String {
     let mut text = page_head(&first.run.id, &Page::of(&first.run));
+    if driven == Driven::No {
+        // Before the empty line that ends the head.
+        text.pop();
+        let _ = writeln!(text, "driver   {}\n", nobody(&first.run));
+    }
     push_steps(&mut text, family, first, 0);
     for member in family {
         for open in member.open() {
@@ -118,8 +139,28 @@ pub(crate) fn family_page(family: &[Member], first: &Member) -> String {
                 }
             };
         }
+        for key in member.run.lost() {
+            let whose =
+                if member.run.id == first.run.id { String::new() } else { format!(" of {}", member.run.id) };
+            let id = &first.run.id;
+            let _ = writeln!(
+                text,
+                "\n! {key}{whose} was interrupted in the middle, and nobody knows how far it came\n  abide resume {id} --rerun   runs it again\n  abide resume {id} --fail    counts it as failed"
+            );
+        }
     }
     text
+}
+
+/// Says that nobody drives a run, and what to do about that.
+fn nobody(run: &Run) -> String {
+    match (&run.created.parent, &run.created.session) {
+        (Some((parent, _)), _) => format!("nobody; `abide resume {parent}` drives it on"),
+        (None, Some(session)) if run.ending.is_none() => {
+            format!("nobody; it goes on in its session, {}", visible(session, true))
+        }
+        _ => format!("nobody; `abide resume {}` drives it on", run.id),
+    }
 }
 
 /// Returns what stands above the steps of a run.

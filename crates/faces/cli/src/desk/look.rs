@@ -153,7 +153,7 @@ impl LocalDesk {
                 let missing = || Unreadable::NotFound(format!("there is no run {id}"));
                 let store = self.quietly(runs::find_store).map_err(|failure| failed(refused(&failure)))?;
                 let store = store.ok_or_else(missing)?;
-                let id = runs::find_run(&store, Some(&id), |_| true).await.map_err(|_| missing())?;
+                let id = runs::find_run(&store, Some(&id), runs::Wanted::Any).await.map_err(|_| missing())?;
                 let family = service::family(&store, &id).await;
                 let family = family.map_err(|error| Unreadable::Failed(error.to_string()))?;
                 let first = family.first().ok_or_else(missing)?;

@@ -2,7 +2,7 @@
 
 use super::floor::Seen;
 use super::{LocalDesk, refused};
-use crate::commands::{family_json, family_page};
+use crate::commands::{Driven, family_json, family_page};
 use crate::runs;
 use abide_core::event::RunId;
 use abide_core::run::Run;
@@ -89,7 +89,7 @@ impl LocalDesk {
             Err(failure) => return refused(&failure),
         };
         let family = async {
-            let id = runs::find_run(&store, Some(run), |_| true).await?;
+            let id = runs::find_run(&store, Some(run), runs::Wanted::Any).await?;
             service::family(&store, &id).await.map_err(|error| runs::load_failure(&error))
         };
         match family.await {
@@ -101,7 +101,7 @@ impl LocalDesk {
                     serde_json::Value::Object(data) => data,
                     _ => Map::new(),
                 };
-                let page = format!("{}{}", family_page(&family, first), outputs(&first.run));
+                let page = format!("{}{}", family_page(&family, first, Driven::Yes), outputs(&first.run));
                 Report { text: page, data, failed: false }
             }
             Err(failure) => refused(&failure),

@@ -6,7 +6,6 @@ use crate::args::{
 };
 use crate::session::{Session, find};
 use crate::{Exit, Failure, Surroundings, commands, runs, ui};
-use abide_core::plan::Plan;
 use abide_engine::service::Start;
 use abide_http::{Code, Drawn, Look, Problem};
 use serde_json::Value;
@@ -83,8 +82,8 @@ pub(super) fn look(surroundings: &Surroundings, shared: &Shared, what: Look) -> 
                 trace: None,
             };
             let prepared = runs::prepare(session, start)?;
-            let plan = Plan::of(&prepared.run, &prepared.secrets)
-                .map_err(|problems| Failure::new(Exit::Problems, problems.join("\n")))?;
+            let plan = runs::plan(session, &prepared)
+                .map_err(|problems| Failure::several(Exit::Problems, problems))?;
             session.print_json(&ui::plan::to_json(&plan))?;
             Ok(Exit::Done)
         }),
@@ -98,12 +97,10 @@ fn problem(failure: &Failure) -> Problem {
         Exit::Refused => Code::Refused,
         _ => Code::Internal,
     };
-    let text = failure.to_string();
-    let mut lines = text.trim_end().lines();
-    let first = lines.next().unwrap_or_default();
-    let problem = Problem::new(code, first.trim_start_matches("error: "));
-    match lines.next() {
-        Some(help) => problem.help(help.trim_start_matches([' ', '='])),
+    let shown: Vec<_> = failure.messages.iter().map(|message| ui::visible::visible(message, true)).collect();
+    let problem = Problem::new(code, shown.join("\n"));
+    match &failure.help {
+        Some(help) => problem.help(ui::visible::visible(help, true)),
         None => problem,
     }
 }

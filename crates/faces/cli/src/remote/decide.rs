@@ -24,8 +24,7 @@ impl Remote {
         let id = self.find(arguments.run.as_deref(), waits).await?;
         let run = self.abide.runs().get(&id).await.map_err(|error| failure(&error))?;
         let (asking, step) = asked(&run, arguments.step.as_deref())?;
-        let usual = if what == Answer::Approve { "approved" } else { "rejected" };
-        let answer = arguments.answer.as_deref().unwrap_or(usual);
+        let answer = what.value(arguments.answer.as_deref(), step.is_none())?;
         let comment = arguments.comment.as_deref();
         let answered = self.abide.approvals().answer(&asking, step.as_deref(), answer, comment).await;
         let answered = answered.map_err(|error| failure(&error))?;

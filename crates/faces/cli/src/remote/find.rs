@@ -42,7 +42,7 @@ impl Remote {
             ([], Some(text)) => {
                 Err(Failure::new(Exit::NotFound, format!("there is no run {text}")).help(list))
             }
-            ([], None) => Err(Failure::new(Exit::NotFound, "there is no such run").help(list)),
+            ([], None) => Err(Failure::new(Exit::NotFound, "there is no such run there").help(list)),
             (many, _) => {
                 let shown = many.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
                 Err(Failure::new(Exit::Usage, format!("{} runs begin like that: {shown}", many.len())))

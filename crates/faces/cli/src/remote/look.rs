@@ -5,7 +5,7 @@ use crate::args::{
     GivenArguments, LogsArguments, PlanArguments, RunsArguments, ShowArguments, StatusArguments,
 };
 use crate::commands::{ago, rules};
-use crate::runs::{self, SystemClock};
+use crate::runs::{self, SystemClock, Taken};
 use crate::session::Session;
 use crate::ui::Ink;
 use crate::ui::table::Table;
@@ -102,9 +102,14 @@ impl Remote {
     ) -> Result<Execute, Failure> {
         let shown = self.abide.abilities().get(name).await.map_err(|error| failure(&error))?;
         let declared = shown["definition"]["inputs"].as_object();
-        let names: Vec<&str> =
-            declared.map(|inputs| inputs.keys().map(String::as_str).collect()).unwrap_or_default();
-        let inputs = runs::given(session, &given.input, given.inputs.as_deref(), &names)?;
+        // An input that says no type takes text.
+        let is_text = |input: &Value| matches!(input["type"].as_str(), None | Some("string"));
+        let taken: Vec<Taken<'_>> = declared
+            .into_iter()
+            .flatten()
+            .map(|(name, input)| Taken { name, is_text: is_text(input) })
+            .collect();
+        let inputs = runs::given(session, &given.input, given.inputs.as_deref(), &taken)?;
         let execute = inputs
             .iter()
             .fold(Execute::new(name), |all, (name, value)| all.input(name.clone(), to_json(value)));

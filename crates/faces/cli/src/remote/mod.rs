@@ -146,7 +146,8 @@ fn failure(error: &Error) -> Failure {
         401 | 403 | 409 | 412 | 429 => Exit::Refused,
         _ => Exit::System,
     };
-    let failure = Failure::new(exit, problem.detail.clone());
+    // Several problems are lines of one detail.
+    let failure = Failure::several(exit, problem.detail.split('\n').map(str::to_owned));
     match (&problem.help, problem.status) {
         (Some(help), _) => failure.help(help.clone()),
         (None, 401) => failure.help("the key is in the variable ABIDE_KEY, or in the file of `--key-file`"),

@@ -231,6 +231,10 @@ impl Drop for Post {
 }
 
 impl Observer for Posts {
+    fn begun(&self, run: &Run) {
+        self.observer.begun(run);
+    }
+
     fn driving(&self, run: &Run) {
         self.look(run);
         self.observer.driving(run);

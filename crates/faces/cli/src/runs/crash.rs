@@ -26,6 +26,10 @@ pub(super) fn armed(session: &Session<'_>, observer: Arc<dyn Observer>) -> Arc<d
 }
 
 impl Observer for Crash {
+    fn begun(&self, run: &Run) {
+        self.observer.begun(run);
+    }
+
     fn driving(&self, run: &Run) {
         self.observer.driving(run);
     }

@@ -11,11 +11,42 @@ use abide_store_sqlite::SqliteStore;
 /// How many runs are looked at together: the newest is among the first, unless everything is over.
 const PAGE: usize = 256;
 
-/// Finds a run by its id, the beginning of it, or, without one, as the newest that `wanted` accepts.
+/// Which run is meant when none is named: the newest of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// All of them.
+    Any,
+    /// Those that are not over.
+    Unfinished,
+    /// Those that wait for an answer, or may call one that does.
+    Asking,
+}
+
+impl Wanted {
+    fn accepts(self, status: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Unfinished => !matches!(status, "completed" | "failed" | "cancelled" | "timed_out"),
+            Self::Asking => matches!(status, "waiting" | "awaiting_plan" | "running"),
+        }
+    }
+
+    /// Says that there is none.
+    fn nothing(self) -> Failure {
+        let (exit, message) = match self {
+            Self::Any => (Exit::NotFound, "no run was ever started here"),
+            Self::Unfinished => (Exit::NotFound, "every run is over"),
+            Self::Asking => (Exit::NotFound, "no run waits for an answer"),
+        };
+        Failure::new(exit, message).help("`abide runs` lists all")
+    }
+}
+
+/// Finds a run by its id, the beginning of it, or, without one, as the newest that is wanted.
 pub(crate) async fn find_run(
     store: &SqliteStore,
     text: Option<&str>,
-    wanted: impl Fn(&str) -> bool,
+    wanted: Wanted,
 ) -> Result<RunId, Failure> {
     let failed = |error| store_failure(&error);
     // A whole id needs no list of all runs.
@@ -29,7 +60,7 @@ pub(crate) async fn find_run(
         None => {
             let summary = summary(head);
             let is_called = text_of(&summary, "parent").is_some();
-            !is_called && wanted(text_of(&summary, "status").unwrap_or_default())
+            !is_called && wanted.accepts(text_of(&summary, "status").unwrap_or_default())
         }
     };
     let mut matching = Vec::new();
@@ -53,9 +84,7 @@ pub(crate) async fn find_run(
             Err(Failure::new(Exit::NotFound, format!("there is no run {text}"))
                 .help("`abide runs` lists them"))
         }
-        ([], None) => {
-            Err(Failure::new(Exit::NotFound, "there is no such run").help("`abide runs` lists all"))
-        }
+        ([], None) => Err(wanted.nothing()),
         (many, _) => {
             let ids: Vec<&str> = many.iter().take(5).map(|head| head.stream.as_str()).collect();
             Err(Failure::new(Exit::Usage, format!("{} runs begin like that: {}", many.len(), ids.join(", "))))

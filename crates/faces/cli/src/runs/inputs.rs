@@ -7,12 +7,20 @@ use abide_core::definition::Input;
 use abide_core::run::Run;
 use abide_core::value::Value;
 
+/// An input that something takes.
+pub(crate) struct Taken<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it takes text.
+    pub is_text: bool,
+}
+
 /// Reads `-i name=value`, `--inputs FILE` and `ABIDE_INPUT_<NAME>`; what stands first here wins.
 pub(crate) fn given(
     session: &Session<'_>,
     pairs: &[String],
     file: Option<&std::path::Path>,
-    names: &[&str],
+    taken: &[Taken<'_>],
 ) -> Result<Vec<(String, Value)>, Failure> {
     let mut inputs = Vec::new();
     for pair in pairs {
@@ -25,9 +33,9 @@ pub(crate) fn given(
         inputs.push((name.to_owned(), Value::Text(value.to_owned())));
     }
     if let Some(file) = file {
-        merge(&mut inputs, from_file(session, file)?);
+        merge(&mut inputs, from_file(session, file, taken)?);
     }
-    for name in names {
+    for Taken { name, .. } in taken {
         let variable = Input::variable_of(name);
         if let Some(value) = session.surroundings.variable(&variable) {
             merge(&mut inputs, vec![((*name).to_owned(), Value::Text(value))]);
@@ -43,8 +51,9 @@ pub(crate) fn secrets_given(
     pairs: &[String],
 ) -> Result<Vec<(String, Value)>, Failure> {
     let secret = run.ability.inputs.iter().filter(|input| input.is_secret());
-    let names: Vec<&str> = secret.map(|input| input.name.as_str()).collect();
-    given(session, pairs, None, &names)
+    let taken: Vec<Taken<'_>> =
+        secret.map(|input| Taken { name: input.name.as_str(), is_text: true }).collect();
+    given(session, pairs, None, &taken)
 }
 
 /// Adds inputs that are not given yet.
@@ -56,7 +65,11 @@ fn merge(inputs: &mut Vec<(String, Value)>, more: Vec<(String, Value)>) {
     }
 }
 
-fn from_file(session: &Session<'_>, file: &std::path::Path) -> Result<Vec<(String, Value)>, Failure> {
+fn from_file(
+    session: &Session<'_>,
+    file: &std::path::Path,
+    taken: &[Taken<'_>],
+) -> Result<Vec<(String, Value)>, Failure> {
     let path = session.place.start.join(file);
     let shown = file.display();
     let bytes = std::fs::read(&path)
@@ -64,7 +77,8 @@ fn from_file(session: &Session<'_>, file: &std::path::Path) -> Result<Vec<(Strin
     let wrong = |what: &str| Failure::new(Exit::Usage, format!("{shown}: {what}"));
     let text = abide_formats::text::decode(&bytes).map_err(|problem| wrong(&problem.message))?;
     // JSON is YAML too.
-    match abide_formats::yaml::data(text).map_err(|problem| wrong(&problem))? {
+    let takes_text = |name: &str| taken.iter().any(|input| input.is_text && input.name == name);
+    match abide_formats::yaml::entries(text, takes_text).map_err(|problem| wrong(&problem))? {
         Value::Map(entries) => Ok(entries),
         _ => Err(wrong("inputs are a mapping from names to values")),
     }

@@ -5,6 +5,7 @@ mod clock;
 mod crash;
 mod find;
 mod inputs;
+mod leaving;
 mod progress;
 mod prompt;
 mod screen;
@@ -14,15 +15,18 @@ mod workspace;
 
 pub(crate) use background::{arrive, detach};
 pub(crate) use clock::SystemClock;
-pub(crate) use find::{find_run, go_on_after, load_run, summary, text_of};
-pub(crate) use inputs::{given, secrets_given};
+pub(crate) use find::{Wanted, find_run, go_on_after, load_run, summary, text_of};
+pub(crate) use inputs::{Taken, given, secrets_given};
+pub(crate) use leaving::Leaving;
 pub(crate) use progress::{Lines, Progress, Told};
+pub(crate) use prompt::ask_for_secrets;
 pub(crate) use screen::Screen;
-pub(crate) use start::{called, can_begin, prepare, start_of};
+pub(crate) use start::{called, can_begin, plan, prepare, start_of};
 pub(crate) use stubs::stubs;
 pub(crate) use workspace::LocalWorkspace;
 
 use crate::session::Session;
+use crate::ui::moment::moment;
 use crate::{Exit, Failure};
 use abide_core::definition::RunSettings;
 use abide_core::run::RunStatus;
@@ -182,8 +186,11 @@ pub(crate) fn service_failure(error: &ServiceError) -> Failure {
         ServiceError::Store(error) => store_failure(error),
         ServiceError::Unsupported { .. } => Failure::new(Exit::Refused, error.to_string())
             .help("an agent in Claude Code, OpenCode or Codex can run it: see `abide install --help`"),
-        ServiceError::Inputs(_) => {
-            Failure::new(Exit::Usage, error.to_string()).help("give inputs as `-i name=value`")
+        ServiceError::Inputs(problems) => {
+            Failure::several(Exit::Usage, problems.clone()).help("give inputs as `-i name=value`")
+        }
+        ServiceError::Answered(given) => {
+            Failure::new(Exit::Refused, format!("{given}, {}", moment(given.at)))
         }
         _ => Failure::new(Exit::Refused, error.to_string()),
     }

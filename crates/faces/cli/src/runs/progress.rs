@@ -57,6 +57,11 @@ impl Progress {
 }
 
 impl Observer for Progress {
+    fn begun(&self, run: &Run) {
+        // Its first event is written before anybody drives it.
+        self.event(run, &Event::Created(Box::new((*run.created).clone())));
+    }
+
     fn driving(&self, run: &Run) {
         // Whoever listens may have left.
         let _ = self.sender.send(Told::Driving { run: run.id.clone(), open: service::open(run) });

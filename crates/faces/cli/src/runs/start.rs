@@ -1,14 +1,15 @@
 //! What a command line says about a run that is to be started.
 
 use super::prompt::ask_for_missing;
-use super::{LocalWorkspace, SystemClock, given, service_failure, user};
+use super::{LocalWorkspace, SystemClock, Taken, given, service_failure, user};
 use crate::args::GivenArguments;
 use crate::runners;
 use crate::session::{Session, find};
 use crate::{Exit, Failure};
 use abide_catalog::Status;
+use abide_core::definition::InputType;
 use abide_core::event::TraceParent;
-use abide_core::plan::Call;
+use abide_core::plan::{Call, Plan};
 use abide_engine::service::{self, Prepared, Start};
 use abide_process::LocalProcess;
 use std::sync::Arc;
@@ -26,13 +27,10 @@ pub(crate) fn start_of(
         return Err(Failure::new(Exit::Problems, format!("the ability `{}` has errors", entry.name))
             .help(format!("`abide validate {}` shows them", entry.name)));
     }
-    let names: Vec<String> = entry
-        .summary
-        .iter()
-        .flat_map(|summary| summary.signature.inputs.iter().map(|(name, ..)| name.to_string()))
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut inputs = given(session, &arguments.input, arguments.inputs.as_deref(), &names)?;
+    let taken = entry.summary.iter().flat_map(|summary| &summary.signature.inputs);
+    let taken: Vec<Taken<'_>> =
+        taken.map(|(name, kind, _)| Taken { name, is_text: *kind == InputType::String }).collect();
+    let mut inputs = given(session, &arguments.input, arguments.inputs.as_deref(), &taken)?;
     if session.surroundings.terminal_in
         && session.surroundings.terminal
         && let Ok((_, Some(ability))) = catalog.load(entry)
@@ -57,6 +55,12 @@ pub(crate) fn start_of(
 pub(crate) fn prepare(session: &Session<'_>, start: Start) -> Result<Prepared, Failure> {
     let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
     service::prepare(&workspace, &SystemClock, start).map_err(|error| service_failure(&error))
+}
+
+/// Plans a run that was prepared, or returns every problem.
+pub(crate) fn plan(session: &Session<'_>, prepared: &Prepared) -> Result<Plan, Vec<String>> {
+    let workspace = LocalWorkspace::new(session, Arc::new(LocalProcess::new().only_parent()));
+    service::plan(&workspace, prepared)
 }
 
 /// Refuses a run that a terminal cannot bring to its end; nothing is written.

@@ -2,7 +2,7 @@
 
 use super::json::from_value;
 use super::visible::visible;
-use abide_core::plan::{Action, Decision, Known, NamedValue, Plan, PlannedStep};
+use abide_core::plan::{Action, Decision, Known, NamedValue, Plan, PlannedRepeat, PlannedStep};
 use abide_core::value::Value;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
@@ -126,14 +126,25 @@ fn describe(out: &mut String, step: &PlannedStep) {
             named(&mut line, inputs);
         }
     }
-    if let Some(until) = &step.until {
+    for (key, rule) in &step.evidence {
+        line("evidence", &format!("{key}: {}", known_data(rule)));
+    }
+    if let Some(PlannedRepeat { until, max, delay }) = &step.repeat {
         line("until", until);
+        line("", &format!("at most {max} times, {delay} apart"));
     }
     if let Some(timeout) = &step.timeout {
         line("timeout", &timeout.to_string());
     }
     if step.on_failure != abide_core::definition::OnFailure::Stop {
         line("on failure", step.on_failure.word());
+    }
+    match step.retries {
+        Some((most, pause)) if pause.time().is_zero() => {
+            line("retries", &format!("{most}, each told what evidence is missing"));
+        }
+        Some((most, pause)) => line("retries", &format!("{most}, the first after {pause}")),
+        None => {}
     }
 }
 
@@ -215,9 +226,13 @@ fn step_json(step: &PlannedStep) -> Json {
         "when": when,
         "action": action,
         "for_each": step.for_each.as_ref().map(known_json),
-        "until": step.until,
+        "repeat": step.repeat.as_ref().map(|PlannedRepeat { until, max, delay }| {
+            json!({ "until": until, "max": max, "delay": delay.to_string() })
+        }),
+        "evidence": step.evidence.iter().map(|(key, rule)| json!({ "rule": key, "asks": known_json(rule) })).collect::<Vec<_>>(),
         "timeout": step.timeout.map(|timeout| timeout.to_string()),
         "on_failure": step.on_failure.word(),
+        "retries": step.retries.map(|(most, pause)| json!({ "max": most, "delay": pause.to_string() })),
     })
 }
 

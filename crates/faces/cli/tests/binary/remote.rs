@@ -70,6 +70,10 @@ fn an_ability_of_a_server_is_run_watched_and_approved_from_elsewhere() {
     assert!(status.out.contains("✓ build") && status.out.contains("? ask: Ship it?"), "{status:?}");
     let mine = stage.abide(&["approve", "--by", "eve"]);
     assert_eq!(mine.code, Some(2), "{mine:?}");
+    for contradiction in [["approve", "--answer", "rejected"], ["reject", "--answer", "approved"]] {
+        let refused = stage.abide(&contradiction);
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+    }
     let approved = stage.abide(&["approve", "-m", "go"]);
     assert_eq!(approved.code, Some(0), "{approved:?}");
     assert!(approved.err.contains("answered by ada"), "{approved:?}");

@@ -38,6 +38,43 @@ fn a_rejection_fails_the_run_and_skips_what_needed_it() {
     assert_eq!(project.read("gone.txt"), "");
 }
 
+const PLANNED: &str = "description: Needs a yes first
+settings: { plan_approval: true }
+steps:
+  - { id: go, run: echo gone >> gone.txt }
+";
+
+#[test]
+fn a_no_is_never_taken_for_a_yes_nor_a_yes_for_a_no() {
+    let project = Project::new(&[("ask", APPROVAL), ("planned", PLANNED)]);
+    for (name, status) in [("ask", "waiting"), ("planned", "awaiting_plan")] {
+        let child = project.start(&["run", name]);
+        let id = project.wait_for(status);
+        let wrong = |words: &[&str]| project.abide(&[words, &[&id]].concat()).expect(2);
+        wrong(&["approve", "--answer", "rejected"])
+            .says("the answer `rejected` is a no")
+            .says("abide reject");
+        wrong(&["reject", "--answer", "approved"])
+            .says("the answer `approved` is a yes")
+            .says("abide approve");
+        wrong(&["reject", "--answer", "later"]).says(if name == "ask" {
+            "`abide approve RUN STEP --answer later` chooses it"
+        } else {
+            "`later` is not an answer to a plan: the answers are `approved`, `rejected`"
+        });
+        assert_eq!(project.wait_for(status), id, "nothing was answered");
+        project.abide(&["reject", "--answer", "rejected", &id]).expect(0);
+        Said::of(child.wait_with_output().unwrap()).says("rejected");
+        assert_eq!(project.read("gone.txt"), "");
+    }
+    let child = project.start(&["run", "planned"]);
+    let id = project.wait_for("awaiting_plan");
+    project.abide(&["approve", "--answer", "maybe", &id]).expect(2).says("is not an answer to a plan");
+    project.abide(&["approve", "--answer", "approved", &id]).expect(0);
+    Said::of(child.wait_with_output().unwrap()).expect(0);
+    assert_eq!(project.read("gone.txt"), "gone\n");
+}
+
 #[test]
 fn an_answer_after_its_time_is_refused() {
     let brief = APPROVAL.replace("    prompt", "    timeout: 300ms\n    prompt");
@@ -101,6 +138,45 @@ fn a_question_of_a_called_ability_is_answered_through_the_run_that_was_started()
         Said::of(child.wait_with_output().unwrap()).expect(code);
         project.abide(&["approve", &id]).expect(9).says("does not wait for an answer");
     }
+}
+
+#[test]
+fn who_answers_second_is_told_who_was_first_and_when() {
+    let shaky = "description: Is called
+steps:
+  - { id: confirm, type: approval, prompt: Inside? }
+  - { id: shaky, needs: [confirm], run: 'exit 7', on_failure: ask }
+  - { id: wait, needs: [shaky], type: approval, prompt: Still here? }
+";
+    let project = Project::new(&[("outer", OUTER), ("inner", shaky), ("planned", PLANNED)]);
+    let child = project.start(&["run", "outer"]);
+    let id = wait_for_question(&project);
+    project.abide(&["approve", &id]).expect(0);
+    while !project.abide(&["status", &id]).out.contains("? shaky: ") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let second = |step: &str, answer: &str| {
+        let said = project.abide(&["reject", &id, step]).expect(9);
+        said.says(&format!("`{step}` was already answered with `{answer}` by ada, 20"));
+    };
+    second("confirm", "approved");
+    project.abide(&["approve", &id, "shaky", "--answer", "skip"]).expect(0);
+    while !project.abide(&["status", &id]).out.contains("? wait: ") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    second("shaky", "skip");
+    project.abide(&["approve", &id, "wait"]).expect(0);
+    Said::of(child.wait_with_output().unwrap()).expect(0);
+    let said = project.abide(&["approve", &id]).expect(9).says("does not wait for an answer");
+    said.says("`wait` was already answered with `approved` by ada, 20");
+    let slow = PLANNED.replace("echo gone", "sleep 2; echo gone");
+    project.write(".abide/abilities/planned.yaml", &slow);
+    let child = project.start(&["run", "planned"]);
+    let id = project.wait_for("awaiting_plan");
+    project.abide(&["approve", &id]).expect(0);
+    let said = project.abide(&["reject", &id]).expect(9).says("does not wait for an answer");
+    said.says(&format!("the plan of run {id} was already answered with `approved` by ada, 20"));
+    Said::of(child.wait_with_output().unwrap()).expect(0);
 }
 
 #[test]

@@ -35,6 +35,50 @@ fn a_plan_says_what_is_decided_and_what_comes_later() {
 }
 
 #[test]
+fn a_plan_shows_evidence_retries_rounds_and_where_a_script_lies() {
+    let project = Project::new(&[]);
+    let folder = ".abide/abilities/full";
+    project.write(
+        &format!("{folder}/ability.yaml"),
+        "description: Full
+inputs: { file: { default: out.txt }, key: { secret: true, default: hunter22 } }
+steps:
+  - id: make
+    run: ./scripts/make.sh && ./scripts/own.sh
+    validation:
+      exit_code: [0, 2]
+      file_exists: '{{inputs.file}}'
+      stdout_matches: '^made'
+      stdout_contains: '{{inputs.key}}'
+      check: 'grep -q {{inputs.file}} list'
+    on_failure: retry
+    max_retries: 3
+    retry_delay: 2s
+  - id: poll
+    run: ./scripts/{{inputs.file}}
+    repeat: { until: steps.poll.exit_code == 0, max: 7, delay: 30s }
+",
+    );
+    project.write(&format!("{folder}/scripts/make.sh"), "");
+    project.write(&format!("{folder}/scripts/own.sh"), "");
+    project.write("scripts/own.sh", "");
+    let said = project.abide(&["plan", "full"]).expect(0);
+    let beside = project.path(folder).canonicalize().unwrap().display().to_string();
+    let said = said.says(&format!("sh         {beside}/scripts/make.sh && ./scripts/own.sh\n"));
+    let said = said.says("evidence   exit_code: 2\n").says("evidence   file_exists: \"out.txt\"\n");
+    let said = said.says("evidence   stdout_matches: \"^made\"\n").says("stdout_contains: \"•••\"\n");
+    let said = said.says("check: \"grep -q {{inputs.file}} list\"\n");
+    let said = said.says("on failure retry\n   retries    3, the first after 2s\n");
+    said.says("until      steps.poll.exit_code == 0\n              at most 7 times, 30s apart\n");
+    let said = project.abide(&["plan", "full", "--json"]).expect(0);
+    let plan: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(plan["steps"][0]["retries"], serde_json::json!({ "max": 3, "delay": "2s" }));
+    assert_eq!(plan["steps"][0]["evidence"].as_array().unwrap().len(), 6);
+    assert_eq!(plan["steps"][1]["repeat"]["max"], 7);
+    assert_eq!(plan["steps"][1]["retries"], Value::Null);
+}
+
+#[test]
 fn a_dry_run_walks_with_stubs_and_leaves_nothing() {
     let project = Project::new(&[("release", RELEASE)]);
     project.abide(&["run", "release", "--dry-run"]).expect(0).says("✓ completed");
@@ -93,6 +137,74 @@ fn a_dry_run_walks_into_called_abilities() {
     // The walk is only that: to run it, something must execute the agent of the child.
     project.abide(&["run", "parent"]).expect(9).says("step `ship` of `child` cannot be run");
     assert!(!project.path("first").exists() && !project.path("eu").exists());
+}
+
+#[test]
+fn what_a_file_of_inputs_says_is_what_an_input_of_text_gets() {
+    let project = Project::new(&[(
+        "say",
+        "description: Says
+inputs:
+  version: { type: string, required: true }
+  plain: { required: true }
+  flag: { type: string, default: 'x' }
+  size: { type: number, default: 1 }
+steps:
+  - { id: say, run: \"printf '%s|' {{inputs.version}} {{inputs.plain}} {{inputs.flag}} {{inputs.size}} > said.txt\" }
+",
+    )]);
+    let run = |file: &str, text: &str, said: &str| {
+        project.write(file, text);
+        project.abide(&["run", "say", "--inputs", file]).expect(0);
+        assert_eq!(project.read("said.txt"), said);
+    };
+    run("in.yaml", "version: 1.10\nplain: 1e3\nflag: True\nsize: 1.50\n", "1.10|1e3|True|1.5|");
+    run("in.yaml", "version: 007\nplain: 'x'\nflag: 0x1F\n", "007|x|0x1F|1.0|");
+    run(
+        "in.json",
+        r#"{"version": 1.10, "plain": 12345678901234567890, "flag": "y"}"#,
+        "1.10|12345678901234567890|y|1.0|",
+    );
+    project.write("in.yaml", "version: [1]\nplain: null\nsize: large\n");
+    let said = project.abide(&["run", "say", "--inputs", "in.yaml"]).expect(2);
+    let lines: Vec<&str> = said.talk.lines().collect();
+    assert_eq!(lines.len(), 4, "one problem on each line: {lines:#?}");
+    assert!(lines[..3].iter().all(|line| line.starts_with("error: the input `")), "{lines:#?}");
+}
+
+#[test]
+fn logs_of_a_step_alone_are_of_the_newest_run_and_those_of_a_run_are_of_its_family() {
+    let project = Project::new(&[
+        (
+            "outer",
+            "description: d\nsteps:\n  - {id: before, run: echo outside}\n  - {id: call, workflow: inner}\n",
+        ),
+        ("inner", "description: d\nsteps: [{id: say, run: 'echo inside; printf half >&2'}]\n"),
+    ]);
+    let id = project.abide(&["run", "outer"]).expect(0).talk.split_whitespace().nth(1).unwrap().to_owned();
+    for arguments in [&["logs", &id][..], &["logs"], &["logs", "-f", &id]] {
+        assert_eq!(project.abide(arguments).expect(0).out, "outside\ninside\nhalf", "{arguments:?}");
+    }
+    assert_eq!(project.abide(&["logs", "before"]).expect(0).out, "outside\n");
+    assert_eq!(project.abide(&["logs", "say"]).expect(0).out, "inside\nhalf");
+    project
+        .abide(&["logs", "nothing"])
+        .expect(3)
+        .says("there is no run nothing, and run ")
+        .says("no step `nothing`");
+    let said = project.abide(&["logs", &id, "--json"]).expect(0);
+    let lines: Vec<Value> = said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            (line["step"].as_str().unwrap(), line["stream"].as_str().unwrap(), line["line"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [("before", "stdout", "outside"), ("say", "stdout", "inside"), ("say", "stderr", "half")]
+    );
+    assert_eq!((lines[0]["run"].as_str(), lines[0]["attempt"].as_u64()), (Some(&*id), Some(1)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::screen::Screen;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -157,6 +157,11 @@ impl Terminal {
 
     pub(crate) fn types(&mut self, text: &str) {
         self.master.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Returns whether what is typed is shown.
+    pub(crate) fn echoes(&self) -> bool {
+        tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ECHO)
     }
 
     pub(crate) fn resize(&self, width: u16) {

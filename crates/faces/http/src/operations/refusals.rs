@@ -47,12 +47,14 @@ pub(super) fn service(error: &ServiceError) -> Problem {
         ServiceError::Inputs(problems) => Problem::new(Code::Invalid, problems.join("\n"))
             .with("problems", problems.iter().map(|text| Value::from(text.as_str())).collect()),
         ServiceError::Refused(refusal) => refused(refusal),
+        ServiceError::Answered(_) => Problem::new(Code::Refused, error.to_string()),
         ServiceError::Load(error) => load(error),
         ServiceError::Store(error) => store(error),
         ServiceError::Unsupported { .. }
         | ServiceError::Unusable { .. }
         | ServiceError::Leak { .. }
         | ServiceError::TooDeep
+        | ServiceError::Changed { .. }
         | ServiceError::Rerun(_) => Problem::new(Code::Invalid, error.to_string()),
     }
 }

@@ -65,7 +65,11 @@ impl Simulation {
 
 /// Tells whether somebody may hear this: that it may not be, that it came too late, or that the store is broken.
 fn is_expected(done: &Result<Run, ServiceError>) -> bool {
-    matches!(done, Err(ServiceError::Refused(_) | ServiceError::Store(_) | ServiceError::Load(_)))
+    let Err(error) = done else { return false };
+    matches!(
+        error,
+        ServiceError::Refused(_) | ServiceError::Answered(_) | ServiceError::Store(_) | ServiceError::Load(_)
+    )
 }
 
 fn is_approval(run: &Run, command: &Command) -> bool {
