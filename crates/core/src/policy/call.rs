@@ -2,6 +2,8 @@
 
 use super::kind::{Client, ToolKind, kind};
 use super::patch;
+use super::shell::Told;
+use super::told::{PROSE_TOOLS, names_a_file, told};
 use crate::value::Value;
 
 /// A tool call that a client is about to make.
@@ -30,6 +32,8 @@ pub struct Arguments {
     pub ability: Option<String>,
     /// Every other text.
     pub texts: Vec<String>,
+    /// What could be a command beside `command`, for tools that may run it.
+    pub told: Vec<Told>,
     /// The calls inside a batch.
     pub nested: Vec<ToolCall>,
     /// Whether the arguments could not be understood; then nothing above can be relied on.
@@ -59,6 +63,12 @@ impl ToolCall {
             }
             Value::Null => {}
             _ => arguments.unreadable = true,
+        }
+        if matches!(call_kind, ToolKind::Execute | ToolKind::Other) && !PROSE_TOOLS.contains(&name) {
+            match told(value, call_kind == ToolKind::Execute) {
+                Some(told) => arguments.told = told,
+                None => arguments.unreadable = true,
+            }
         }
         if call_kind == ToolKind::Edit && matches!(name, "apply_patch" | "patch") {
             // A patch names its files in its text.
@@ -116,6 +126,7 @@ impl Arguments {
                     (Some(text), None) => self.command = Some(text),
                 }
             }
+            key if call == ToolKind::Other && names_a_file(key) => self.texts_of(value, Place::Path, depth),
             "workdir" | "cwd" | "working_directory" | "workingdirectory" if call == ToolKind::Execute => {
                 match value {
                     Value::Text(text) => self.directory = Some(text.clone()),

@@ -9,7 +9,7 @@ use super::shell::{Command, Origin};
 use std::cell::OnceCell;
 
 /// What copies or links a file, which then runs under another name.
-const COPIES: [&str; 8] = ["cp", "mv", "ln", "link", "install", "rsync", "dd", "scp"];
+pub(super) const COPIES: [&str; 8] = ["cp", "mv", "ln", "link", "install", "rsync", "dd", "scp"];
 
 /// The program of a command, if its name alone tells most patterns from it: a known word that is no path, runs no task
 /// and copies no file. An empty one is a command without a word.
@@ -69,6 +69,8 @@ pub(super) struct CommandPattern {
     rest: Rest,
     /// The file that the first word means, if it is a path.
     path: Option<FilePath>,
+    /// Whether a line puts folders elsewhere, so that the file may have another path by then.
+    copies: bool,
 }
 
 #[derive(Debug)]
@@ -119,7 +121,12 @@ impl CommandPattern {
                 name: name_of(written).to_lowercase(),
             }
         });
-        Self { whole: glob(&folded), leading, rest, path }
+        Self { whole: glob(&folded), leading, rest, path, copies: false }
+    }
+
+    /// Says whether the line puts folders elsewhere.
+    pub(super) fn in_line_that_copies(self, copies: bool) -> Self {
+        Self { copies, ..self }
     }
 
     /// Returns whether a command is one that the pattern means.
@@ -127,6 +134,9 @@ impl CommandPattern {
         let Some(first) = command.words.first() else { return Likeness::CanNot };
         if command.origin == Origin::Mentioned && (is_unknown(first) || first.is_empty()) {
             // Every argument of every program would be a command otherwise.
+            return Likeness::CanNot;
+        }
+        if command.origin == Origin::Mentioned && self.is_another(first) {
             return Likeness::CanNot;
         }
         let words: Vec<String> = command.words.iter().map(|word| word.to_lowercase()).collect();
@@ -138,7 +148,9 @@ impl CommandPattern {
             Some(program) => match self.program(program, command, &words[0], place, files) {
                 // `X='git push'; $X`: one word is several.
                 Likeness::CanNot
-                    if words[0].contains(MANY) && can_be(&self.whole_open(), &joined(&words)) =>
+                    if command.origin != Origin::Mentioned
+                        && words[0].contains(MANY)
+                        && can_be(&self.whole_open(), &joined(&words)) =>
                 {
                     Likeness::Could
                 }
@@ -147,6 +159,17 @@ impl CommandPattern {
             },
         };
         if command.origin == Origin::Mentioned { found.min(Likeness::Could) } else { found }
+    }
+
+    /// Returns whether a name alone tells that a program is not the pattern's. There can be thousands in a text, and no more is
+    /// decided here than below.
+    fn is_another(&self, word: &str) -> bool {
+        let Some(program) = self.leading.first() else { return false };
+        let program = self.path.as_ref().map_or(program, |path| &path.name);
+        let plain = is_known(word) && word.is_ascii() && program.is_ascii() && !word.contains('/');
+        plain
+            && !COPIES.iter().any(|copy| word.eq_ignore_ascii_case(copy))
+            && !names(word).any(|name| name.eq_ignore_ascii_case(program))
     }
 
     fn whole_open(&self) -> String {
@@ -200,7 +223,10 @@ impl CommandPattern {
         if !word.contains('/') {
             return if word == path.name { Likeness::Could } else { Likeness::CanNot };
         }
-        path.is(&command.words[0], command, place, files)
+        match path.is(&command.words[0], command, place, files) {
+            Likeness::CanNot if self.copies && name_of(word) == path.name => Likeness::Could,
+            likeness => likeness,
+        }
     }
 
     /// Returns where the program of a command really is, in each folder where it could run.
@@ -271,7 +297,30 @@ impl CommandPattern {
                 !is_unknown(word) && can_be(&word.to_lowercase(), &format!("{ANY}/{}", path.name))
             }
         });
-        if named { Likeness::Could } else { Likeness::CanNot }
+        let with_folder = || Self::sources(command).any(|word| path.is_below(word, command, place, files));
+        if named || with_folder() { Likeness::Could } else { Likeness::CanNot }
+    }
+
+    /// Returns the words of a command that may name folders which it copies, moves or links with all that is in them.
+    fn sources(command: &Command) -> impl Iterator<Item = &String> {
+        let short = |word: &str, letters: &str| {
+            word.starts_with('-')
+                && !word.starts_with("--")
+                && word.contains(|letter| letters.contains(letter))
+        };
+        let words = &command.words[1..];
+        let whole = |word: &String| {
+            short(word, "rRa")
+                || ["--recursive", "--archive"]
+                    .iter()
+                    .any(|option| word.len() > 4 && option.starts_with(&**word))
+        };
+        let trees = !matches!(name_of(&command.words[0]), "cp" | "scp" | "rsync") || words.iter().any(whole);
+        let plain: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+        // The last one is where they go, unless an option says where.
+        let apart = words.iter().any(|word| short(word, "t") || word.starts_with("--t"));
+        let end = if apart || plain.len() == 1 { plain.len() } else { plain.len().saturating_sub(1) };
+        plain.into_iter().take(if trees { end } else { 0 })
     }
 
     /// Returns whether a task is named after what the pattern means: `make deploy` for `./deploy.sh`.
@@ -301,6 +350,17 @@ impl FilePath {
     fn real(&self, place: &Place, files: &dyn Files) -> Option<&String> {
         let real = || files.real(&self.raw).map(|real| normal(&real, &place.cwd));
         self.real.get_or_init(real).as_ref()
+    }
+
+    /// Returns whether the file is in a folder that a word names.
+    fn is_below(&self, word: &str, command: &Command, place: &Place, files: &dyn Files) -> bool {
+        let inside = |folder: &str| self.normal != folder && super::path::inside(&self.normal, folder);
+        is_known(word)
+            && command.folders.iter().flatten().any(|folder| {
+                let raw = absolute(word, folder, place.home.as_deref());
+                let real = || files.real(&raw).map(|real| normal(&real, folder));
+                inside(&normal(&raw, folder)) || real().is_some_and(|real| inside(&real))
+            })
     }
 
     /// Compares a known word with the file.

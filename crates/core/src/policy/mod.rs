@@ -32,6 +32,7 @@ mod subject;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod told;
 mod verdict;
 mod written;
 
@@ -41,6 +42,7 @@ pub use kind::{Client, OwnTool, ToolKind, kind};
 pub use path::{Files, NoLinks, Place, Remembered};
 pub use permission::{Permit, wildcard};
 pub use script::made_by_script;
+pub use shell::Told;
 pub use situation::{
     Active, ActiveStep, AgentRights, Grants, Guarded, Reserved, Role, Seat, Session, Situation, Standing,
 };

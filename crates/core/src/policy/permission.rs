@@ -298,7 +298,7 @@ fn parts(subject: &Subject<'_>) -> Vec<Part> {
     parts.extend(arguments.ability.iter().map(|ability| Part::plain(ability)));
     // The content of a file is not what a rule for files is about.
     let by_text = matches!(subject.kind, ToolKind::Other | ToolKind::Agent | ToolKind::Network);
-    if by_text && subject.line().is_none() {
+    if by_text && arguments.command.is_none() {
         parts.extend(arguments.texts.iter().map(|text| Part::plain(text)));
     }
     if parts.is_empty() {

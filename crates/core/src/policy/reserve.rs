@@ -113,7 +113,7 @@ fn likeness(
 fn command(subject: &Subject<'_>, argument: &str, root: &str) -> (Likeness, Option<Doubt>) {
     let Some(line) = subject.line() else { return (Likeness::CanNot, None) };
     let place = &subject.situation.place;
-    let pattern = CommandPattern::new(argument, root, place);
+    let pattern = CommandPattern::new(argument, root, place).in_line_that_copies(line.copies);
     let found = line.commands.iter().map(|command| pattern.likeness(command, place, subject.files)).max();
     match (found.unwrap_or(Likeness::CanNot), &line.blind) {
         (Likeness::Is, _) => (Likeness::Is, None),

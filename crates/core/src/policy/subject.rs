@@ -30,19 +30,27 @@ impl<'a> Subject<'a> {
     fn read_line(&self) -> Option<Line> {
         let arguments = &self.call.arguments;
         let blind = |why| Some(Line { blind: Some(why), ..Line::default() });
-        match (&arguments.command, self.kind) {
+        let mut line = match (&arguments.command, self.kind) {
             (_, ToolKind::Execute | ToolKind::Other) if arguments.unreadable => {
-                blind(Blind::Syntax("its arguments"))
+                return blind(Blind::Syntax("its arguments"));
             }
             (_, ToolKind::Execute) if takes_other_code(&self.call.name) => {
-                blind(Blind::Inline(self.call.name.clone()))
+                return blind(Blind::Inline(self.call.name.clone()));
             }
             (Some(text), ToolKind::Execute | ToolKind::Other) => {
-                Some(shell::read(text, &self.situation.place, arguments.directory.as_deref()))
+                shell::read(text, &self.situation.place, arguments.directory.as_deref())
             }
-            (None, ToolKind::Execute) => blind(Blind::Syntax("there is none")),
-            _ => None,
+            (None, ToolKind::Execute) => return blind(Blind::Syntax("there is none")),
+            (None, ToolKind::Other) if !arguments.told.is_empty() => Line::default(),
+            _ => return None,
+        };
+        if !arguments.told.is_empty() {
+            let told = shell::read_told(&arguments.told, &self.situation.place);
+            line.commands.extend(told.commands);
+            line.copies |= told.copies;
+            line.blind = line.blind.or(told.blind);
         }
+        Some(line)
     }
 
     /// Returns the spellings by which the path of a call is compared: normal, and where it really leads.

@@ -1,9 +1,10 @@
 //! Variables that get a value, and the few whose value is run.
 
+use super::options::in_cluster;
 use super::reader::Reader;
 use super::words::is_name;
 use super::{Blind, MANY, Origin};
-use crate::policy::glob::{is_known, is_unknown};
+use crate::policy::glob::is_known;
 
 impl Reader<'_> {
     /// Notes a value that a variable gets, and reads it where it is code.
@@ -47,9 +48,9 @@ impl Reader<'_> {
             | "PERL5OPT"
             | "RUBYOPT"
             | "PYTHONSTARTUP" => {
-                self.mention(value);
+                self.value(value);
             }
-            _ if name.starts_with("GIT_CONFIG") => self.mention(value),
+            _ if name.starts_with("GIT_CONFIG") => self.value(value),
             // Arithmetic evaluates what a variable holds, substitutions included.
             _ if value.contains("$(") || value.contains('`') => self.mention(value),
             _ => {}
@@ -57,31 +58,24 @@ impl Reader<'_> {
         self.world.assign(name, value);
     }
 
-    /// Reads a text that may or may not be run.
-    pub(super) fn mention(&mut self, text: &str) {
-        if is_unknown(text) {
-            return;
-        }
-        // What cannot be read here is most likely no code at all.
-        let blind = self.world.line.blind.take();
-        let writes = self.world.line.writes.len();
-        self.world.code_apart(text, Origin::Mentioned);
-        self.world.line.writes.truncate(writes);
-        if self.world.line.blind == Some(Blind::TooMuch) && blind.is_none() {
-            return;
-        }
-        self.world.line.blind = blind;
+    /// Notes a value that a variable gets for a program: one of the thousands whose value some program runs, for all that is known.
+    pub(super) fn exported(&mut self, name: &str, value: &str) {
+        self.value(value);
+        self.assigned(name, value);
     }
 
     /// Takes the arguments of `export`, `declare` and their kin.
     pub(super) fn declared(&mut self, words: &[String]) {
+        let short = |word: &String| word.starts_with('-') && word.contains('x');
+        self.world.found_export |=
+            matches!(words[0].as_str(), "export" | "setenv") || words.iter().any(short);
         for word in &words[1..] {
             match word.split_once('=') {
-                Some((name, value)) if is_name(name) => self.assigned(name, value),
+                Some((name, value)) if is_name(name) => self.exported(name, value),
                 Some((name, _)) if is_name(name.trim_end_matches('+')) => {
                     self.assigned(name.trim_end_matches('+'), &MANY.to_string());
                 }
-                _ if is_known(word) => {}
+                _ if is_known(word) => self.subscripts(&[words[0].clone(), word.clone()], &[]),
                 // `export $X` assigns what X holds, to a name that is not known.
                 _ => self.world.blind(Blind::Computed(words[0].clone())),
             }
@@ -90,6 +84,19 @@ impl Reader<'_> {
 
     /// Takes names that get values from elsewhere.
     pub(super) fn received(&mut self, words: &[String]) {
+        match words[0].as_str() {
+            "printf" => self.subscripts(words, &["-v"]),
+            _ => self.subscripts(words, &[]),
+        }
+        if matches!(words[0].as_str(), "mapfile" | "readarray") {
+            for (at, word) in words.iter().enumerate().skip(1) {
+                match in_cluster(word, words.get(at + 1), 'C', "dnOsuc") {
+                    Some((Some(code), _)) if is_known(code) => self.value(code),
+                    Some(_) => self.world.blind(Blind::Computed(words[0].clone())),
+                    None => {}
+                }
+            }
+        }
         for word in &words[1..] {
             if is_name(word) {
                 self.world.assign(word, &MANY.to_string());

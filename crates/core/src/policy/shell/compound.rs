@@ -1,5 +1,6 @@
 //! Compound commands: their keywords are stepped over, and what stands between them is read as it comes.
 
+use super::mentions::substitutes;
 use super::reader::{End, Reader};
 use super::words::Word;
 use super::{Blind, MANY};
@@ -186,8 +187,13 @@ impl Reader<'_> {
                 Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>') => self.at += 1,
                 Some(_) => {
                     let here = self.at;
-                    if self.word()?.is("]]") {
+                    let word = self.word()?;
+                    if word.is("]]") {
                         return Ok(());
+                    }
+                    // `-v` and `-eq` evaluate what stands beside them, quoted or not.
+                    for value in word.values.iter().filter(|value| substitutes(value)) {
+                        self.mention(value);
                     }
                     if self.at == here {
                         self.at += 1;

@@ -1,6 +1,7 @@
 //! `git`: its options before the subcommand, its aliases, and the subcommands that run commands.
 
 use super::Blind;
+use super::options::{in_cluster, long};
 use super::reader::{Input, Reader};
 use crate::policy::glob::is_known;
 
@@ -154,9 +155,70 @@ const COMMANDS: &[&str] = &[
     "-h",
 ];
 
+/// Subcommands that run nothing that their arguments name; many of them take texts.
+const QUIET: &[&str] = &[
+    "add",
+    "am",
+    "annotate",
+    "apply",
+    "blame",
+    "branch",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "commit-tree",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "hash-object",
+    "init",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mktag",
+    "mv",
+    "name-rev",
+    "notes",
+    "range-diff",
+    "reflog",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "update-index",
+    "update-ref",
+    "version",
+    "whatchanged",
+];
+
 /// Options of subcommands that are followed by code.
 const CODE: &[&str] = &[
-    "-x",
     "--exec",
     "--upload-pack",
     "--receive-pack",
@@ -187,6 +249,7 @@ impl Reader<'_> {
             }
             let setting = match word.as_str() {
                 "-c" => words.get(at + 1).cloned(),
+                _ if word.starts_with("-c") => Some(word[2..].to_owned()),
                 _ if word.starts_with("--config-env") => {
                     self.lost("--config-env");
                     return Ok(());
@@ -202,7 +265,10 @@ impl Reader<'_> {
                     }
                     Some(name) => aliases.push((name.to_owned(), value.to_owned())),
                     // `core.pager`, `core.sshCommand` and many others are commands.
-                    None => self.mention(value),
+                    None => {
+                        self.value(value);
+                        self.parts(value, &[]);
+                    }
                 }
             }
             at += 1 + usize::from(VALUES.contains(&word.as_str()));
@@ -244,17 +310,37 @@ impl Reader<'_> {
 
     fn subcommand(&mut self, name: &str, rest: &[String]) -> Result<(), Blind> {
         for (at, word) in rest.iter().enumerate() {
-            let (option, joined) = match word.split_once('=') {
-                Some((option, value)) => (option, Some(value.to_owned())),
-                None => (word.as_str(), rest.get(at + 1).cloned()),
-            };
+            let next = rest.get(at + 1);
             // `git clean -x` and `git cherry-pick -x` take no value.
-            if CODE.contains(&option) && (option != "-x" || matches!(name, "rebase" | "difftool")) {
-                self.shell_code("git", joined.as_ref());
+            let short =
+                in_cluster(word, next, 'x', "CXsSt").filter(|_| matches!(name, "rebase" | "difftool"));
+            let code =
+                CODE.iter().find_map(|option| long(word, next, option)).filter(|_| !QUIET.contains(&name));
+            if let Some((Some(code), _)) = short.or(code) {
+                self.shell_code("git", Some(&code.to_owned()));
+                self.value(code);
             }
-            if let Some(pager) = word.strip_prefix("-O").filter(|_| name == "grep") {
-                self.mention(pager);
+            if name == "grep" {
+                let pager = word.strip_prefix("-O").or_else(|| word.strip_prefix("--open-files-in-pager="));
+                let pager = pager.or_else(|| {
+                    word.strip_prefix("--op").and_then(|rest| rest.split_once('=')).map(|(_, value)| value)
+                });
+                self.value(pager.unwrap_or_default());
+            } else if !QUIET.contains(&name) {
+                self.mentioned(&rest[at..]);
+                self.value(word);
+                self.parts(word, &rest[at + 1..]);
             }
+        }
+        match name {
+            // A file under another name, as `mv` would do it.
+            "mv" => {
+                let mut words = vec!["mv".to_owned()];
+                words.extend_from_slice(rest);
+                self.mentioned(&words);
+            }
+            "clone" | "worktree" | "archive" | "checkout-index" | "bundle" => self.world.line.copies = true,
+            _ => {}
         }
         let command = match (name, rest.first().map(String::as_str)) {
             ("bisect", Some("run")) => &rest[1..],

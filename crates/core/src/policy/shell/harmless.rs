@@ -44,7 +44,10 @@ fn address(text: &str) -> &str {
         let before = rest;
         rest = rest.trim_start_matches(|part: char| part.is_ascii_digit() || "$,~+ ".contains(part));
         if let Some(pattern) = rest.strip_prefix('/') {
-            let Some((_, after)) = up_to(pattern, '/') else { return "?" };
+            let Some((pattern, after)) = up_to(pattern, '/') else { return "?" };
+            if !is_closed(pattern) {
+                return "?";
+            }
             rest = after.trim_start_matches('I');
         }
         if rest == before {
@@ -66,11 +69,42 @@ fn up_to(text: &str, end: char) -> Option<(&str, &str)> {
     None
 }
 
+/// Returns whether the brackets of a pattern are closed in it: in `[/]` a delimiter is none.
+fn is_closed(pattern: &str) -> bool {
+    let mut rest = pattern;
+    while let Some((before, inside)) = rest.split_once('[') {
+        if before.ends_with('\\') {
+            rest = inside;
+            continue;
+        }
+        let inside = inside.strip_prefix('^').unwrap_or(inside);
+        let first = inside.chars().next().map_or(0, char::len_utf8);
+        let Some(end) = inside.get(first..).and_then(|after| after.find(']')) else { return false };
+        let (set, after) = inside.split_at(first + end);
+        // A class of characters, `[[:alpha:]/]`, ends with a bracket that is not the last.
+        let set = ["[:alpha:", "[:digit:", "[:space:", "[:alnum:", "[:upper:", "[:lower:"]
+            .iter()
+            .fold(set.to_owned(), |set, class| set.replace(class, ""));
+        if set.len() < first + end {
+            if !after.starts_with("]]") {
+                return false;
+            }
+            rest = &after[2..];
+        } else if set.contains(['[', '\\']) {
+            return false;
+        } else {
+            rest = &after[1..];
+        }
+    }
+    true
+}
+
 /// Steps over the rest of `s/a/b/flags`; `e` and `w` are no harmless flags.
 fn substitution(text: &str) -> Option<&str> {
     let delimiter =
         text.chars().next().filter(|first| !first.is_alphanumeric() && !"\\\n ".contains(*first))?;
-    let (_, rest) = up_to(&text[delimiter.len_utf8()..], delimiter)?;
+    let (pattern, rest) = up_to(&text[delimiter.len_utf8()..], delimiter)?;
+    is_closed(pattern).then_some(())?;
     let (_, rest) = up_to(rest, delimiter)?;
     let rest = rest.trim_start_matches(|flag: char| flag.is_ascii_digit() || "gpiI".contains(flag));
     (rest.is_empty() || rest.starts_with([';', ' ', '\n', '}'])).then_some(rest)
@@ -192,49 +226,120 @@ pub(super) fn inline(language: Language, code: &str) -> bool {
 /// Modules of Python that only compute.
 const MODULES: &[&str] = &["json", "sys", "math", "datetime"];
 
+/// Reads code token by token and returns whether it has only texts, numbers and [`NAMES`].
+///
+/// What is not read as the language itself would read it is refused: whoever takes a comment for a text, or the end of one for its
+/// beginning, takes code for data.
 fn computes(language: Language, code: &str) -> bool {
-    let mut characters = code.chars().peekable();
-    let mut word = String::new();
-    while let Some(character) = characters.next() {
-        match character {
+    if language == Language::Node && (code.contains("<!--") || code.contains("-->")) {
+        // In a script these begin comments.
+        return false;
+    }
+    let mut rest = code;
+    let mut before = ' ';
+    while let Some(character) = rest.chars().next() {
+        let after = &rest[character.len_utf8()..];
+        rest = match character {
             '\'' | '"' => {
-                // `f"{…}"` is code in a text, and `x["name"]` a name: only a text that is an argument is data.
-                if !word.is_empty() {
+                // `f"{…}"` is code in a text.
+                if is_word(before) {
                     return false;
                 }
-                loop {
-                    match characters.next() {
-                        None => return false,
-                        Some('\\') => {
-                            characters.next();
-                        }
-                        Some(end) if end == character => break,
-                        Some(_) => {}
-                    }
+                match behind_text(after, character) {
+                    Some(after) => after,
+                    None => return false,
                 }
             }
-            '`' | '@' | '#' => return false,
-            // `process["binding"]`: a name that is put together.
-            '[' if language == Language::Node => return false,
-            _ if character.is_alphanumeric() || character == '_' => {
-                word.push(character);
-                let ends = !characters.peek().is_some_and(|next| next.is_alphanumeric() || *next == '_');
-                if ends {
-                    let number = word.chars().all(|digit| digit.is_ascii_digit());
-                    if !number && !NAMES.contains(&word.as_str()) {
-                        return false;
-                    }
-                    if matches!(characters.peek(), Some('\'' | '"')) {
-                        return false;
-                    }
-                    word.clear();
+            // A text with code in it, a decorator, a comment, a character that is written otherwise.
+            '`' | '@' | '#' | '\\' => return false,
+            // `process["binding"]`, a name that is put together; a comment, or an expression of which a quote is part.
+            '[' | '/' if language == Language::Node => return false,
+            _ if is_word(character) => {
+                let end = rest.find(|next: char| !is_word(next)).unwrap_or(rest.len());
+                let word = &rest[..end];
+                let number = word.bytes().all(|digit| digit.is_ascii_digit());
+                if !number && !NAMES.contains(&word) {
+                    return false;
                 }
+                &rest[end..]
             }
-            _ if character.is_ascii_punctuation() || character.is_whitespace() => {}
+            _ if character.is_ascii_punctuation() || character.is_ascii_whitespace() => after,
             _ => return false,
+        };
+        before = character;
+        if is_word(character) && rest.starts_with(['\'', '"']) {
+            return false;
         }
     }
     true
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// Returns what stands behind a text of one line, of which `text` begins behind its first quote.
+fn behind_text(text: &str, quote: char) -> Option<&str> {
+    if text.starts_with(&format!("{quote}{quote}")) {
+        // A text of many lines.
+        return None;
+    }
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\n' | '\r' => return None,
+            '\\' => {
+                characters.next().filter(|(_, escaped)| !matches!(escaped, '\n' | '\r'))?;
+            }
+            _ if character == quote => return Some(&text[at + quote.len_utf8()..]),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Commands of the shell of `SQLite` that show something or say how.
+const SQLITE: &[&str] = &[
+    "tables",
+    "schema",
+    "fullschema",
+    "dump",
+    "headers",
+    "header",
+    "mode",
+    "databases",
+    "indexes",
+    "indices",
+    "width",
+    "timer",
+    "stats",
+    "quit",
+    "exit",
+    "help",
+    "show",
+    "separator",
+    "nullvalue",
+    "eqp",
+    "changes",
+    "echo",
+    "print",
+    "lint",
+    "timeout",
+    "bail",
+];
+
+/// Returns whether statements for `sqlite3` run no program and touch no file but the database.
+pub(super) fn sql(statements: &str) -> bool {
+    let command = |line: &str| match line.trim_start().strip_prefix('.') {
+        Some(command) => SQLITE.contains(&command.split_whitespace().next().unwrap_or_default()),
+        None => true,
+    };
+    let words = statements.split(|character: char| !is_word(character));
+    let dangerous = |word: &str| {
+        ["edit", "load_extension", "writefile", "attach", "vacuum"]
+            .contains(&word.to_ascii_lowercase().as_str())
+    };
+    statements.lines().all(command) && !words.into_iter().any(dangerous)
 }
 
 #[cfg(test)]
@@ -253,11 +358,37 @@ mod tests {
         {
             assert!(!awk(bad), "{bad}");
         }
-        for good in ["s/a/b/g", "1,5p", "/x/d", "$d", "s|/a|/b|", "1d;2p", "/a/,/b/p", "10q", "/a/{s/x/y/;p}"]
-        {
+        for good in [
+            "s/a/b/g",
+            "1,5p",
+            "/x/d",
+            "$d",
+            "s|/a|/b|",
+            "1d;2p",
+            "/a/,/b/p",
+            "10q",
+            "/a/{s/x/y/;p}",
+            "s/[0-9]*//",
+            "s/^[[:space:]]*//",
+            "/[^ab]/d",
+        ] {
             assert!(sed(good), "{good}");
         }
-        for bad in ["1e ./x", "s/a/b/e", "w f", "s/a/b/w f", "e", "/x/e", "r f", "1,5!e x", "s/a/b", "/x"] {
+        for bad in [
+            "1e ./x",
+            "s/a/b/e",
+            "w f",
+            "s/a/b/w f",
+            "e",
+            "/x/e",
+            "r f",
+            "1,5!e x",
+            "s/a/b",
+            "/x",
+            "s/[/]/ x;y,/e;s,, ,",
+            "s/[]/]/ x;y,/e;s,, ,",
+            "s/[[:alpha:]/]/ x;y,/e;s,, ,",
+        ] {
             assert!(!sed(bad), "{bad}");
         }
         for good in [
@@ -277,6 +408,9 @@ mod tests {
             "print('a",
             "import deploy",
             "import json, deploy",
+            "print(\"\"\" \" \"\"\", exec(x), \"\"\" \" \"\"\")",
+            "print('a\nb')",
+            "print(''' ''')",
         ] {
             assert!(!inline(Language::Python, bad), "{bad}");
         }
@@ -286,6 +420,10 @@ mod tests {
             "import('./deploy.mjs')",
             "process['binding']('x')",
             "console.log(`${x}`)",
+            "/* ' */ require('child_process') /* ' */",
+            "x = 1 / y /'/ 1",
+            "console.log('a\\\n')",
+            "\\u0065val('1')",
             "eval('1')",
         ] {
             assert!(!inline(Language::Node, bad), "{bad}");

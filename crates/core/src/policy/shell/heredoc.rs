@@ -4,6 +4,7 @@ use super::patches::Patcher;
 use super::reader::Reader;
 use super::words::Word;
 use super::{Blind, Folders};
+use crate::policy::glob::is_known;
 
 /// A here-document whose body has not come yet.
 pub(super) struct Heredoc {
@@ -16,6 +17,12 @@ pub(super) struct Heredoc {
     pub(super) code: Option<(String, Folders)>,
     /// What reads it as a patch, and where that runs.
     pub(super) patch: Option<(Patcher, Folders)>,
+    /// Whether it is read as statements of SQL.
+    pub(super) sql: bool,
+    /// Whether what reads it may run it.
+    pub(super) mentions: bool,
+    /// Whether it is what a file is filled with.
+    pub(super) written: bool,
 }
 
 impl Reader<'_> {
@@ -31,7 +38,16 @@ impl Reader<'_> {
             Some(_) => return Err(Blind::Syntax("the end of a here-document")),
             None => word.values[0].clone(),
         };
-        self.pending.push(Heredoc { end, quoted: !word.plain, tabs, code: None, patch: None });
+        self.pending.push(Heredoc {
+            end,
+            quoted: !word.plain,
+            tabs,
+            code: None,
+            patch: None,
+            sql: false,
+            mentions: false,
+            written: false,
+        });
         Ok(())
     }
 
@@ -54,11 +70,20 @@ impl Reader<'_> {
                 body.push('\n');
             }
             let body = if heredoc.quoted { body } else { self.expanded(&body)? };
+            if heredoc.sql && !(is_known(&body) && super::harmless::sql(&body)) {
+                self.world.blind(Blind::Input("sqlite3".to_owned()));
+            }
+            if heredoc.mentions {
+                self.value(&body);
+            }
+            if heredoc.written {
+                self.world.texts.push(body.clone());
+            }
             if let Some((patcher, folders)) = heredoc.patch {
                 self.world.patched(patcher, &body, &folders);
             }
             if let Some((program, folders)) = heredoc.code {
-                if super::super::glob::is_known(&body) {
+                if is_known(&body) {
                     let before = std::mem::replace(&mut self.world.folders, folders);
                     let origin = self.origin;
                     self.world.code(&body, origin);

@@ -20,6 +20,7 @@ pub(crate) enum Language {
     Ruby,
     Php,
     Lua,
+    Sqlite,
     Other,
 }
 
@@ -33,11 +34,11 @@ impl Language {
             "ruby" | "irb" => Self::Ruby,
             "php" => Self::Php,
             "lua" | "luajit" => Self::Lua,
-            "rscript" | "osascript" | "tclsh" | "expect" | "guile" | "racket" | "elixir" | "scala"
-            | "groovy" | "julia" | "octave" | "ghci" | "ocaml" | "swift" | "jshell" | "emacs" | "vim"
-            | "vi" | "nvim" | "ex" | "ed" | "gdb" | "lldb" | "sqlite" | "psql" | "mysql" | "mariadb" => {
-                Self::Other
-            }
+            "sqlite" => Self::Sqlite,
+            "rscript" | "r" | "gnuplot" | "m" | "dc" | "maxima" | "gp" | "clj" | "clojure" | "bb"
+            | "osascript" | "tclsh" | "expect" | "guile" | "racket" | "elixir" | "scala" | "groovy"
+            | "julia" | "octave" | "ghci" | "ocaml" | "swift" | "jshell" | "emacs" | "vim" | "vi"
+            | "nvim" | "ex" | "ed" | "gdb" | "lldb" | "psql" | "mysql" | "mariadb" => Self::Other,
             _ => return None,
         })
     }
@@ -49,7 +50,7 @@ impl Language {
             Self::Node => "ep",
             Self::Perl | Self::Ruby | Self::Lua => "eE",
             Self::Php => "rBRE",
-            Self::Other => "ecE",
+            Self::Sqlite | Self::Other => "ecE",
         };
         let brings = |joined: Option<&str>| match joined.map(str::to_owned).or_else(|| next.cloned()) {
             Some(code) => Brings::Code(code),
@@ -65,6 +66,13 @@ impl Language {
                 "eval" | "print" | "command" | "execute" | "run" | "cmd" => brings(joined),
                 _ => Brings::NoCode,
             };
+        }
+        if self == Self::Other
+            && let Some(typed) = word.strip_prefix('+')
+        {
+            // An editor runs it, unless it is the number of a line.
+            let number = typed.chars().all(|digit| digit.is_ascii_digit());
+            return if number { Brings::NoCode } else { Brings::Code(typed.to_owned()) };
         }
         let Some(cluster) = word.strip_prefix(['-', '+']) else { return Brings::NoCode };
         let Some(at) = cluster.find(|letter| letters.contains(letter)) else { return Brings::NoCode };
@@ -85,7 +93,7 @@ impl Language {
             Self::Node => matches!(word, "-r" | "--require" | "--import" | "--loader" | "-C" | "--env-file"),
             Self::Perl | Self::Ruby => matches!(word, "-I" | "-M" | "-r"),
             Self::Php => matches!(word, "-d" | "-c" | "-f"),
-            Self::Lua | Self::Other => false,
+            Self::Lua | Self::Sqlite | Self::Other => false,
         }
     }
 

@@ -20,6 +20,9 @@ mod git;
 mod harmless;
 mod heredoc;
 mod language;
+mod made;
+mod mentions;
+mod options;
 mod patches;
 mod programs;
 mod reader;
@@ -38,6 +41,8 @@ pub(super) use programs::{EXECUTING_OPTIONS, Program, only_reads, program, takes
 const LONGEST: usize = 64 * 1024;
 /// How many commands one line may come to.
 const MOST_COMMANDS: usize = 4_096;
+/// How many are noted, with those that are only mentioned.
+const MOST_NOTED: usize = 16_384;
 /// How deep substitutions, subshells and `sh -c` may nest.
 const DEEPEST: usize = 24;
 /// How many values a variable may have before it counts as unknown.
@@ -54,6 +59,8 @@ pub(super) struct Line {
     pub(super) writes: Vec<(String, Folders)>,
     /// The variables that get a value.
     pub(super) variables: BTreeSet<String>,
+    /// Whether it puts a folder with all that is in it elsewhere, so that a file may be there under another path.
+    pub(super) copies: bool,
     /// Why not everything can be read, if so.
     pub(super) blind: Option<Blind>,
 }
@@ -128,28 +135,22 @@ pub(super) fn read(text: &str, place: &Place, directory: Option<&str>) -> Line {
     let home = place.home.as_deref();
     let start = directory.map_or_else(|| place.cwd.clone(), |text| absolute(text, &place.cwd, home));
     let mut known: Option<Variables> = None;
-    let mut wanders = false;
+    let (mut wanders, mut exports) = (false, false);
     for pass in 0..MOST_PASSES {
         let mut folders = vec![Some(start.clone())];
         if wanders {
             folders.push(None);
         }
-        let mut world = World {
-            known: known.clone(),
-            variables: BTreeMap::new(),
-            folders,
-            home: place.home.clone(),
-            line: Line::default(),
-            depth: 0,
-            steps: 0,
-            changes_folder: false,
-            repeats: false,
-        };
+        let mut world = World::new(folders, place);
+        world.known.clone_from(&known);
+        world.exports = exports;
         world.code(text, Origin::Runs);
+        world.runs_what_it_made();
         let nothing = BTreeMap::new();
         let settled = unsettled(known.as_ref().unwrap_or(&nothing), &world.variables).is_empty();
         let wandered = world.changes_folder && world.repeats;
-        if (settled && wandered == wanders) || world.line.blind.is_some() {
+        let told = world.found_export == exports || world.variables.is_empty();
+        if (settled && wandered == wanders && told) || world.line.blind.is_some() {
             world.line.variables = world.variables.into_keys().collect();
             return world.line;
         }
@@ -161,8 +162,54 @@ pub(super) fn read(text: &str, place: &Place, directory: Option<&str>) -> Line {
         }
         known = Some(found);
         wanders = wandered;
+        exports |= world.found_export;
     }
     Line { blind: Some(Blind::TooMuch), ..Line::default() }
+}
+
+/// What a tool that nobody knows is told, as the words of a command that it could be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The words; a single one may be a whole line.
+    pub words: Vec<String>,
+    /// Whether it stands where commands are told, so that code which cannot be read counts.
+    pub orders: bool,
+}
+
+/// Reads what a tool is told that may or may not run it, in a folder that nobody knows.
+pub(super) fn read_told(told: &[Told], place: &Place) -> Line {
+    let length: usize = told.iter().flat_map(|told| &told.words).map(String::len).sum();
+    let strange = told.iter().flat_map(|told| &told.words).any(|text| text.contains([ANY, MANY]));
+    if length > LONGEST || strange {
+        return Line { blind: Some(Blind::TooLong), ..Line::default() };
+    }
+    let mut world = World::new(vec![Some(place.cwd.clone()), None], place);
+    for told in told {
+        let before = world.line.blind.take();
+        let noted = world.line.commands.len();
+        let words: Vec<String> = told.words.iter().map(|word| word.replace('\0', " ")).collect();
+        let mut reader = reader::Reader::new("", &mut world, Origin::Mentioned);
+        if let Err(why) = reader.told(&words, told.orders) {
+            world.blind(why);
+        }
+        world.line.writes.clear();
+        let lost =
+            |command: &Command| command.words.first().is_some_and(|first| super::glob::is_unknown(first));
+        if told.orders && world.line.commands[noted..].iter().any(lost) {
+            world.blind(Blind::Computed("it".to_owned()));
+        }
+        // A text is no code only because it cannot be read as such.
+        let counts = match &world.line.blind {
+            Some(Blind::TooLong | Blind::TooMuch) => true,
+            Some(Blind::Syntax(_)) | None => false,
+            Some(_) => told.orders,
+        };
+        if !counts {
+            world.line.blind = None;
+        }
+        world.line.blind = before.or(world.line.blind.take());
+    }
+    world.line
 }
 
 /// The values that variables can have.
@@ -189,6 +236,20 @@ struct World {
     folders: Folders,
     home: Option<String>,
     line: Line,
+    /// The files that redirections and `tee` fill.
+    made: Vec<made::Made>,
+    /// What the line itself says that it writes into them.
+    texts: Vec<String>,
+    /// Whether variables are told to programs anywhere in the line, as the last pass found it.
+    exports: bool,
+    /// The same, as this pass finds it.
+    found_export: bool,
+    /// How much text was read that may be no code.
+    looked: usize,
+    /// How deep what is read stands in texts that may be no code.
+    mentions: usize,
+    /// Whether a part of a word is read.
+    in_part: bool,
     depth: usize,
     steps: usize,
     /// Whether a `cd` stands anywhere.
@@ -198,6 +259,27 @@ struct World {
 }
 
 impl World {
+    fn new(folders: Folders, place: &Place) -> Self {
+        Self {
+            known: None,
+            variables: BTreeMap::new(),
+            folders,
+            home: place.home.clone(),
+            line: Line::default(),
+            made: Vec::new(),
+            texts: Vec::new(),
+            exports: false,
+            found_export: false,
+            looked: 0,
+            mentions: 0,
+            in_part: false,
+            depth: 0,
+            steps: 0,
+            changes_folder: false,
+            repeats: false,
+        }
+    }
+
     fn blind(&mut self, why: Blind) {
         self.line.blind.get_or_insert(why);
     }
@@ -207,7 +289,15 @@ impl World {
         if self.steps > MOST_COMMANDS { Err(Blind::TooMuch) } else { Ok(()) }
     }
 
+    /// Returns whether no more commands are noted.
+    fn is_full(&self) -> bool {
+        self.line.commands.len() >= MOST_NOTED
+    }
+
     fn emit(&mut self, words: &[String], origin: Origin) {
+        if self.is_full() {
+            return self.blind(Blind::TooMuch);
+        }
         let command = Command { words: words.to_vec(), folders: self.folders.clone(), origin };
         self.line.commands.push(command);
     }

@@ -60,6 +60,19 @@ pub(crate) struct Wrapper {
     pub(super) form: Form,
 }
 
+impl Wrapper {
+    /// Returns the letters of the options that are followed by a value.
+    pub(super) fn letters(&self) -> &'static str {
+        match self.name {
+            "su" => "sgGw",
+            "runuser" => "sugGw",
+            "script" => "EIOBTmo",
+            "flock" => "wE",
+            _ => "",
+        }
+    }
+}
+
 /// How a wrapper takes the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -108,7 +121,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("doas", &["-u", "-C"], 0, Form::Environment),
     wrapper(
         "xargs",
-        &["-I", "-i", "-n", "-L", "-P", "-d", "-a", "-s", "-E", "--max-args", "--max-procs", "--delimiter"],
+        &["-I", "-n", "-L", "-P", "-d", "-a", "-s", "-E", "--max-args", "--max-procs", "--delimiter"],
         0,
         Form::More,
     ),
@@ -135,6 +148,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("unbuffer", &[], 0, Form::Words),
     wrapper("chronic", &[], 0, Form::Words),
     wrapper("caffeinate", &["-t", "-w"], 0, Form::Words),
+    wrapper("setpriv", &[], 0, Form::Words),
     wrapper("systemd-run", &["-u", "-p", "--unit", "--property"], 0, Form::Words),
 ];
 
@@ -151,7 +165,7 @@ pub(crate) fn program(name: &str) -> Program {
         "eval" => Program::Eval,
         "source" | "." => Program::Source,
         "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "rbash" | "fish" | "csh" | "tcsh"
-        | "pwsh" | "nu" | "xonsh" | "elvish" | "yash" => Program::Shell,
+        | "pwsh" | "powershell" | "nu" | "xonsh" | "elvish" | "yash" => Program::Shell,
         "awk" | "gawk" | "mawk" | "nawk" => Program::Awk,
         "sed" | "gsed" => Program::Sed,
         "git" => Program::Git,
@@ -294,15 +308,99 @@ pub(crate) const EXECUTING_OPTIONS: &[&str] = &[
     "--rsh",
     "--rsync-path",
     "-P",
+    "-TT",
     "--unzip-command",
     "--filter",
     "--info-script",
     "--new-volume-script",
 ];
 
+/// How a program that takes data runs others.
+pub(super) struct Runs {
+    name: &'static str,
+    /// The letters of options whose value is run.
+    pub(super) short: &'static str,
+    /// The same options in long.
+    pub(super) long: &'static [&'static str],
+    /// Commands of it that keep what is run later.
+    pub(super) commands: &'static [&'static str],
+}
+
+const fn option(
+    name: &'static str,
+    short: &'static str,
+    long: &'static [&'static str],
+    commands: &'static [&'static str],
+) -> Runs {
+    Runs { name, short, long, commands }
+}
+
+const RUNS: &[Runs] = &[
+    option(
+        "tar",
+        "IF",
+        &[
+            "--use-compress-program",
+            "--to-command",
+            "--checkpoint-action",
+            "--info-script",
+            "--new-volume-script",
+            "--rmt-command",
+            "--rsh-command",
+        ],
+        &[],
+    ),
+    option("rsync", "e", &["--rsh", "--rsync-path"], &[]),
+    option("sort", "", &["--compress-program"], &[]),
+    option("split", "", &["--filter"], &[]),
+    option("zip", "T", &["--unzip-command"], &[]),
+    option("wget", "e", &["--use-askpass", "--execute"], &[]),
+    option("install", "", &["--strip-program"], &[]),
+    option("man", "PH", &["--pager", "--html"], &[]),
+    option("less", "", &[], &[]),
+    option("more", "", &[], &[]),
+    option("gh", "", &[], &["alias", "config", "extension", "ext"]),
+    option("glab", "", &[], &["alias", "config"]),
+];
+
+/// Returns how a program that takes data runs others, if it can.
+pub(super) fn runs(name: &str) -> Option<&'static Runs> {
+    RUNS.iter().find(|runs| runs.name == name)
+}
+
 /// Returns whether a program only reads what its arguments name; `git` and `find` are not asked here.
 pub(crate) fn only_reads(name: &str) -> bool {
     READERS.contains(&name) || name == "cd"
+}
+
+/// Returns whether a program puts folders elsewhere, or shows them under other paths.
+pub(super) fn moves_trees(name: &str) -> bool {
+    let names = [
+        "cp",
+        "mv",
+        "ln",
+        "rsync",
+        "scp",
+        "tar",
+        "bsdtar",
+        "gtar",
+        "cpio",
+        "pax",
+        "unzip",
+        "7z",
+        "mount",
+        "docker",
+        "podman",
+        "nerdctl",
+        "bwrap",
+        "firejail",
+        "proot",
+        "fakechroot",
+        "systemd-nspawn",
+        "hg",
+        "jj",
+    ];
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Returns whether a program changes whole folders that it is given.

@@ -14,6 +14,8 @@ pub(super) struct Reader<'w> {
     pub(super) origin: Origin,
     /// Here-documents whose bodies begin at the next line.
     pub(super) pending: Vec<super::heredoc::Heredoc>,
+    /// The descriptor before a redirection that begins here, if one is written.
+    descriptor: Option<String>,
     /// Folders that are left if an earlier `cd` of a chain of `&&` fails.
     left: Folders,
 }
@@ -54,7 +56,7 @@ enum Came {
 impl<'w> Reader<'w> {
     pub(super) fn new(text: &str, world: &'w mut World, origin: Origin) -> Self {
         let text = text.chars().collect();
-        Self { text, at: 0, world, origin, pending: Vec::new(), left: Vec::new() }
+        Self { text, at: 0, world, origin, pending: Vec::new(), descriptor: None, left: Vec::new() }
     }
 
     pub(super) fn peek(&self, ahead: usize) -> Option<char> {
@@ -195,6 +197,7 @@ impl<'w> Reader<'w> {
         let mut words: Vec<Word> = Vec::new();
         let mut assignments: Vec<Word> = Vec::new();
         let mut input = Input::Open;
+        let written = self.world.line.writes.len();
         loop {
             self.blanks();
             match self.peek(0) {
@@ -227,7 +230,7 @@ impl<'w> Reader<'w> {
                 }
             }
         }
-        self.finish(&words, &assignments, &input)?;
+        self.finish(&words, &assignments, &input, written)?;
         Ok(Came::Command)
     }
 
@@ -240,7 +243,12 @@ impl<'w> Reader<'w> {
                 None | Some('\n' | ';' | '|' | ')') => return Ok(Came::Command),
                 Some('&') if self.peek(1) != Some('>') => return Ok(Came::Command),
                 Some('#') => self.comment(),
-                Some('<' | '>' | '&') => self.redirection(&mut input)?,
+                Some('<' | '>' | '&') => {
+                    let written = self.world.line.writes.len();
+                    self.redirection(&mut input)?;
+                    // Whatever runs inside fills it.
+                    self.made(written, &["{".to_owned()], &input);
+                }
                 Some(_) => {
                     let word = self.word()?;
                     if self.is_descriptor(&word) {
@@ -260,11 +268,13 @@ impl<'w> Reader<'w> {
     }
 
     /// Returns whether a word is the number, or `{name}`, before a redirection.
-    fn is_descriptor(&self, word: &Word) -> bool {
+    fn is_descriptor(&mut self, word: &Word) -> bool {
         let text = &word.values[0];
         let fits = text.chars().all(|character| character.is_ascii_digit())
             || (text.starts_with('{') && text.ends_with('}'));
-        word.plain && fits && !text.is_empty() && matches!(self.peek(0), Some('<' | '>'))
+        let is = word.plain && fits && !text.is_empty() && matches!(self.peek(0), Some('<' | '>'));
+        self.descriptor = is.then(|| text.clone());
+        is
     }
 
     /// Takes `name()`; its body is read where it stands.
@@ -288,9 +298,18 @@ impl<'w> Reader<'w> {
             .ok_or(Blind::Syntax("a redirection"))?;
         self.at += operator.len();
         self.blanks();
+        // What comes by another descriptor is read by nobody knows whom.
+        let descriptor = self.descriptor.take();
+        let standard = descriptor.is_none_or(|number| number.chars().all(|digit| digit == '0'));
         if matches!(operator, "<<" | "<<-") {
-            *input = Input::Here(self.pending.len());
-            return self.heredoc(operator == "<<-");
+            let at = self.pending.len();
+            self.heredoc(operator == "<<-")?;
+            if standard {
+                *input = Input::Here(at);
+            } else if let Some(heredoc) = self.pending.get_mut(at) {
+                heredoc.mentions = true;
+            }
+            return Ok(());
         }
         if matches!(self.peek(0), None | Some('\n' | ';' | '|' | '&' | ')')) {
             return Err(Blind::Syntax("a redirection without a target"));
@@ -298,11 +317,17 @@ impl<'w> Reader<'w> {
         let target = self.word()?;
         let number = |text: &String| text.chars().all(|digit| digit.is_ascii_digit() || digit == '-');
         match operator {
-            "<<<" => *input = Input::Text(target.values),
-            "<" => *input = Input::File(target.values),
+            "<<<" if standard => *input = Input::Text(target.values),
+            "<<<" => target.values.iter().for_each(|value| self.value(value)),
+            "<" if standard => *input = Input::File(target.values),
+            "<" => {}
+            "<&" if standard => *input = Input::Open,
             "<&" => {}
             ">&" if target.values.iter().all(number) => {}
             _ => {
+                if operator == "<>" && standard {
+                    *input = Input::File(target.values.clone());
+                }
                 for value in target.values {
                     let folders = self.world.folders.clone();
                     self.world.line.writes.push((value, folders));
@@ -313,7 +338,13 @@ impl<'w> Reader<'w> {
     }
 
     /// Decides what a whole simple command does.
-    fn finish(&mut self, words: &[Word], assignments: &[Word], input: &Input) -> Result<(), Blind> {
+    fn finish(
+        &mut self,
+        words: &[Word],
+        assignments: &[Word],
+        input: &Input,
+        written: usize,
+    ) -> Result<(), Blind> {
         for word in assignments {
             let Some(name) = &word.assigns else { continue };
             // `IFS= read -r line`: only that command splits otherwise.
@@ -323,10 +354,22 @@ impl<'w> Reader<'w> {
                 continue;
             }
             for value in &word.values {
-                self.assigned(name, value);
+                // Alone it may be one that is exported elsewhere: `CC=x; export CC`.
+                let first = value.split_whitespace().next().unwrap_or_default();
+                if words.is_empty() && !self.world.exports && !first.contains('/') && !first.starts_with('-')
+                {
+                    self.assigned(name, value);
+                } else {
+                    self.exported(name, value);
+                }
             }
         }
-        for words in ways(words) {
+        let ways = ways(words);
+        if self.world.line.writes.len() > written && ways.is_empty() {
+            self.made(written, &[], input);
+        }
+        for words in ways {
+            self.made(written, &words, input);
             self.run(&words, input)?;
         }
         Ok(())

@@ -5,15 +5,11 @@ use super::patches::patcher;
 use super::programs::{self, Program};
 use super::reader::{Input, Reader};
 use super::{Blind, MANY, Origin};
-use crate::policy::glob::{is_known, is_unknown};
-use crate::policy::path::{absolute, name_of};
+use crate::policy::glob::{ANY, can_be, is_known, is_unknown};
+use crate::policy::path::{absolute, name_of, normal};
 
-/// How many arguments of a program that may run them are looked at one by one.
-const MOST_ARGUMENTS: usize = 1_000;
 /// How many words a command may have.
 const MOST_WORDS: usize = 4_000;
-/// How many words of a command that is only mentioned are kept; the rest counts as unknown.
-const MOST_MENTIONED: usize = 24;
 
 impl Reader<'_> {
     /// Notes a command, and everything that it is known to run.
@@ -31,6 +27,7 @@ impl Reader<'_> {
             plain.extend_from_slice(&words[1..]);
             return self.run(&plain, input);
         }
+        self.world.line.copies |= programs::moves_trees(name_of(first));
         if let Some(patcher) = patcher(name_of(first), words) {
             self.patch(patcher, words, input);
         }
@@ -81,85 +78,12 @@ impl Reader<'_> {
             Program::Find => self.find(words)?,
             Program::Later => self.later(words, input),
             Program::Crontab => self.crontab(words),
-            Program::Tasks | Program::Unknown => self.scan(words)?,
+            Program::Tasks if tells_to_read(words) => {
+                self.world.blind(Blind::Input(name_of(first).to_owned()));
+            }
+            Program::Tasks | Program::Unknown => self.scan(words, input)?,
         }
         Ok(())
-    }
-
-    /// Looks at the options with which programs that take data run others: `rg --pre COMMAND`.
-    fn inert(&mut self, words: &[String]) {
-        for (at, word) in words.iter().enumerate().skip(1) {
-            let (option, joined) = match word.split_once('=') {
-                Some((option, value)) => (option, Some(value.to_owned())),
-                None => (word.as_str(), words.get(at + 1).cloned()),
-            };
-            if programs::EXECUTING_OPTIONS.contains(&option) {
-                match joined {
-                    Some(code) if is_known(&code) => {
-                        let code = code.strip_prefix("exec=").unwrap_or(&code).to_owned();
-                        self.mention(&code);
-                    }
-                    _ => self.world.blind(Blind::Computed(words[0].clone())),
-                }
-            }
-        }
-    }
-
-    /// Looks for commands among the arguments of a program that may run them.
-    fn scan(&mut self, words: &[String]) -> Result<(), Blind> {
-        if words.len() > MOST_ARGUMENTS {
-            return Err(Blind::TooMuch);
-        }
-        for at in 1..words.len() {
-            let word = &words[at];
-            if is_unknown(word) || word.is_empty() {
-                continue;
-            }
-            self.world.step()?;
-            self.mentioned(&words[at..]);
-            // `--exec=COMMAND`, `-oProxyCommand=COMMAND`, `SHELL=COMMAND`
-            if let Some((_, value)) = word.split_once('=')
-                && !value.is_empty()
-            {
-                let mut joined = vec![value.to_owned()];
-                joined.extend(words[at + 1..].iter().take(MOST_MENTIONED).cloned());
-                self.mentioned(&joined);
-                if is_known(value) && value.contains(char::is_whitespace) {
-                    self.mention(value);
-                }
-            }
-            if !is_known(word) {
-                continue;
-            }
-            match programs::program(name_of(word)) {
-                Program::Shell => self.shell(&words[at..], &Input::Text(Vec::new())),
-                Program::Interpreter(language) => {
-                    self.interpreter(language, &words[at..], &Input::Text(Vec::new()));
-                }
-                Program::Git => self.git(&words[at..])?,
-                _ if word.contains([' ', '\t', '\n', ';', '|', '&', '$', '`', '(']) => self.mention(word),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Notes the words before the command of a wrapper as commands, in case one was taken for an option's value.
-    pub(super) fn suffixes(&mut self, words: &[String], end: usize) -> Result<(), Blind> {
-        for at in 1..end.min(words.len()) {
-            self.world.step()?;
-            self.mentioned(&words[at..]);
-        }
-        Ok(())
-    }
-
-    fn mentioned(&mut self, words: &[String]) {
-        if words.len() <= MOST_MENTIONED {
-            return self.world.emit(words, Origin::Mentioned);
-        }
-        let mut words = words[..MOST_MENTIONED].to_vec();
-        words.push(MANY.to_string());
-        self.world.emit(&words, Origin::Mentioned);
     }
 
     /// Takes `cd` and its kin.
@@ -184,7 +108,7 @@ impl Reader<'_> {
     /// Notes that a file is run as a script.
     pub(super) fn file(&mut self, words: &[String], program: &str) {
         let Some(first) = words.first() else { return };
-        if matches!(first.as_str(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+        if self.is_input(first) {
             return self.world.blind(Blind::Input(program.to_owned()));
         }
         let mut words = words.to_vec();
@@ -195,6 +119,18 @@ impl Reader<'_> {
             return self.world.blind(Blind::Computed(program.to_owned()));
         }
         self.world.emit(&words, Origin::File.max(self.origin));
+    }
+
+    /// Returns whether a file is something that is read from a descriptor, in any spelling.
+    pub(super) fn is_input(&self, file: &str) -> bool {
+        let is = |folder: &Option<String>| {
+            let raw = absolute(file, folder.as_deref().unwrap_or("/"), None);
+            // `/proc/$$/fd/0`, and `$X/fd/0`: only the end of it is known.
+            let numbered = name_of(file).chars().all(|digit| digit.is_ascii_digit());
+            let could = !is_known(file) && numbered && can_be(&raw, &format!("/proc/{ANY}/fd/{ANY}"));
+            could || is_descriptor(&normal(&raw, "/"))
+        };
+        file == "-" || self.world.folders.iter().any(is)
     }
 
     /// Takes code that another shell runs.
@@ -240,6 +176,26 @@ impl Reader<'_> {
         self.world.folders = folders;
         result
     }
+}
+
+/// Returns whether a normal path is that of a descriptor.
+fn is_descriptor(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    match parts.as_slice() {
+        ["dev", "stdin" | "tty" | "console"] | ["dev", "fd" | "pts", ..] => true,
+        ["proc", _, rest @ ..] => rest.contains(&"fd"),
+        _ => false,
+    }
+}
+
+/// Returns whether a program that runs tasks is told to read them from its input: `make -f -`.
+fn tells_to_read(words: &[String]) -> bool {
+    words[1..].iter().any(|word| {
+        let file = word.rsplit('=').next().unwrap_or(word);
+        let file = file.find('/').map_or(file, |at| &file[at..]);
+        let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('-');
+        word == "-" || short || word.ends_with("=-") || is_descriptor(&normal(file, "/"))
+    })
 }
 
 /// Returns the words with a placeholder replaced by what is not known.

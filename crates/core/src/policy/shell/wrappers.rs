@@ -1,5 +1,6 @@
 //! Programs that run other programs: what they run is read as if it stood there alone.
 
+use super::options::{in_cluster, long};
 use super::programs::{Form, Wrapper};
 use super::reader::{Input, Reader};
 use super::run::replaced;
@@ -26,33 +27,54 @@ impl Reader<'_> {
             }
             if word.starts_with('-') && word.len() > 1 {
                 let next = words.get(at + 1);
+                match wrapper.form {
+                    Form::Environment if wrapper.name == "env" => {
+                        let text =
+                            in_cluster(word, next, 'S', "uC").or_else(|| long(word, next, "--split-string"));
+                        if let Some((text, apart)) = text {
+                            if text.is_some_and(|text| text.contains('\\')) {
+                                // It has escapes of its own: `\_` is a blank.
+                                return Err(Blind::Computed(wrapper.name.to_owned()));
+                            }
+                            // What follows is added to it.
+                            let behind = words.get(at + 1 + usize::from(apart)..).unwrap_or_default();
+                            let code = format!("{} {}", text.unwrap_or_default(), behind.join(" "));
+                            self.shell_code(wrapper.name, Some(&code));
+                            self.shell_code(wrapper.name, text.map(str::to_owned).as_ref());
+                            self.text(text.unwrap_or_default());
+                        }
+                    }
+                    Form::Option => {
+                        let code = in_cluster(word, next, 'c', wrapper.letters());
+                        if let Some((code, _)) = code.or_else(|| long(word, next, "--command")) {
+                            self.shell_code(wrapper.name, code.map(str::to_owned).as_ref());
+                            return Ok(());
+                        }
+                    }
+                    Form::More => {
+                        let found =
+                            in_cluster(word, next, 'I', "nLPdasE").or_else(|| long(word, next, "--replace"));
+                        // The placeholder of `-i` and `--replace` may be missing, and is never the next word.
+                        let short = in_cluster(word, None, 'i', "nLPdasEI");
+                        if let Some((text, apart)) = found {
+                            let missing = apart && !word.starts_with("--");
+                            let text = text.filter(|_| missing || !apart).unwrap_or("{}");
+                            placeholder = Some(text.to_owned());
+                            at += usize::from(missing && word.len() > 2);
+                        } else if let Some((text, _)) = short {
+                            placeholder = Some(text.unwrap_or("{}").to_owned());
+                        }
+                    }
+                    _ => {}
+                }
                 match (wrapper.form, word.as_str()) {
                     (Form::Query, "-v" | "-V" | "-pv" | "-pV") => return Ok(()),
-                    (Form::Environment, "-S" | "--split-string") => {
-                        self.shell_code(wrapper.name, next);
-                    }
-                    (Form::Environment, _)
-                        if word.starts_with("-S") || word.starts_with("--split-string=") =>
-                    {
-                        let code = word.trim_start_matches("--split-string=").trim_start_matches("-S");
-                        self.shell_code(wrapper.name, Some(&code.to_owned()));
-                    }
                     (Form::Environment, "-s" | "-i" | "--shell" | "--login")
                         if wrapper.name != "env" && words.len() == at + 1 =>
                     {
                         // `sudo -s` is a shell that reads its input, unless a command follows.
                         self.shell_input(wrapper.name, input);
                     }
-                    (Form::Option, "-c" | "--command") => {
-                        self.shell_code(wrapper.name, next);
-                        return Ok(());
-                    }
-                    (Form::More, "-I" | "--replace") => placeholder = next.cloned(),
-                    (Form::More, _) if word.starts_with("-I") => placeholder = Some(word[2..].to_owned()),
-                    (Form::More, _) if word.starts_with("--replace=") => {
-                        placeholder = Some(word[10..].to_owned());
-                    }
-                    (Form::More, "-i") => placeholder = Some("{}".to_owned()),
                     _ => {}
                 }
                 elsewhere |= ["-C", "-D", "--chdir"].iter().any(|option| word.starts_with(option));
@@ -63,7 +85,7 @@ impl Reader<'_> {
                 && let Some((name, value)) = word.split_once('=')
                 && is_name(name)
             {
-                self.assigned(name, value);
+                self.exported(name, value);
                 at += 1;
                 continue;
             }
@@ -75,19 +97,28 @@ impl Reader<'_> {
             break;
         }
         self.suffixes(words, at)?;
+        self.world.line.copies |= matches!(wrapper.name, "chroot" | "unshare" | "nsenter" | "systemd-run");
         let inner = words.get(at..).unwrap_or_default();
         match wrapper.form {
             Form::Code => self.joined(wrapper, inner, input),
-            Form::Option if matches!(inner.first().map(String::as_str), Some("-c" | "--command")) => {
-                self.shell_code(wrapper.name, inner.get(1));
-                Ok(())
-            }
-            Form::Option if wrapper.name != "flock" => {
-                // `su` alone is a shell that reads its input; `script` without a command too.
-                match inner.iter().position(|word| matches!(word.as_str(), "-c" | "--command")) {
-                    Some(at) => self.shell_code(wrapper.name, inner.get(at + 1)),
-                    None => self.shell_input(wrapper.name, input),
+            Form::Option => {
+                // Options may stand behind the name of a file or user, too; then come words that are a command for `flock` alone.
+                let words = if wrapper.name == "flock" { &inner[..inner.len().min(1)] } else { inner };
+                for (at, word) in words.iter().enumerate() {
+                    let next = inner.get(at + 1);
+                    let code = in_cluster(word, next, 'c', wrapper.letters());
+                    if let Some((code, _)) = code.or_else(|| long(word, next, "--command")) {
+                        self.shell_code(wrapper.name, code.map(str::to_owned).as_ref());
+                        return Ok(());
+                    }
                 }
+                if wrapper.name == "flock" {
+                    return self.run(inner, input);
+                }
+                self.suffixes(inner, inner.len())?;
+                self.mentioned(inner);
+                // `su` alone is a shell that reads its input; `script` without a command too.
+                self.shell_input(wrapper.name, input);
                 Ok(())
             }
             Form::More => {
@@ -101,7 +132,7 @@ impl Reader<'_> {
                 inner.push(MANY.to_string());
                 self.run(&inner, &Input::Text(Vec::new()))
             }
-            Form::Words | Form::Environment | Form::Option | Form::Query => {
+            Form::Words | Form::Environment | Form::Query => {
                 if elsewhere {
                     self.run_elsewhere(inner, input)
                 } else {
@@ -150,12 +181,28 @@ impl Reader<'_> {
     /// Runs what `find -exec` and `fd -x` run.
     pub(super) fn find(&mut self, words: &[String]) -> Result<(), Blind> {
         let mut at = 1;
+        let fd = words[0].contains("fd");
         while let Some(word) = words.get(at) {
             at += 1;
             let elsewhere = match word.as_str() {
                 "-exec" | "-ok" => false,
                 "-execdir" | "-okdir" => true,
-                "-x" | "-X" | "--exec" | "--exec-batch" if words[0].contains("fd") => false,
+                "-x" | "-X" | "--exec" | "--exec-batch" if fd => false,
+                // `-Hx git push`, `-xgit push`, `--exec=git push`
+                _ if fd => {
+                    let next = words.get(at);
+                    let valued = "dtegESjcoMm";
+                    let given = in_cluster(word, next, 'x', valued)
+                        .or_else(|| in_cluster(word, next, 'X', valued))
+                        .or_else(|| long(word, next, "--exec-batch"));
+                    if let Some((Some(code), apart)) = given {
+                        let mut inner: Vec<String> = code.split_whitespace().map(str::to_owned).collect();
+                        inner.extend_from_slice(words.get(at + usize::from(apart)..).unwrap_or_default());
+                        inner.push(MANY.to_string());
+                        self.run(&replaced(&inner, "{}"), &Input::Text(Vec::new()))?;
+                    }
+                    continue;
+                }
                 _ => continue,
             };
             let rest = &words[at..];
@@ -165,7 +212,7 @@ impl Reader<'_> {
             if inner.is_empty() {
                 continue;
             }
-            if words[0].contains("fd") {
+            if fd {
                 inner.push(MANY.to_string());
             }
             let input = Input::Text(Vec::new());

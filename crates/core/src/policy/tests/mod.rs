@@ -1,5 +1,6 @@
 //! The gate, as tables that read like its specification.
 
+mod classes;
 mod doors;
 mod grants;
 mod held;
@@ -10,6 +11,7 @@ mod random;
 mod scripts;
 mod selves;
 mod shown;
+mod told;
 mod wrapping;
 
 use super::*;
