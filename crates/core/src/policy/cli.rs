@@ -1,6 +1,7 @@
 //! abide's own commands in a shell: an agent may look, and a human decides.
 
 use super::glob::{ANY, can_be, is_known};
+use super::kill::kills;
 use super::path::name_of;
 use super::shell::{Command, Origin};
 use super::subject::Subject;
@@ -80,12 +81,19 @@ pub(super) enum Refused {
 pub(super) fn refused(subject: &Subject<'_>) -> Option<Refused> {
     let line = subject.line()?;
     line.commands.iter().find_map(|command| {
-        own(command, subject).or_else(|| kills(command, subject)).or_else(|| types(command, subject))
+        own(command, subject)
+            .or_else(|| kills(command, subject).then_some(Refused::Kill))
+            .or_else(|| types(command, subject))
     })
 }
 
 fn own(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
     let run = subject.situation.may_be_active();
+    // A text may mention thousands of words.
+    let another = |first: &String| is_known(first) && first.is_ascii() && !first.contains(['/', 'b', 'B']);
+    if !run && command.words.first().is_some_and(another) {
+        return None;
+    }
     let words: Vec<String> = command.words.iter().map(|word| word.to_lowercase()).collect();
     let first = words.first()?;
     if is_known(first) {
@@ -200,32 +208,6 @@ fn by_run(words: &[String], subject: &Subject<'_>) -> Option<Refused> {
     let decides =
         words.iter().find(|word| matches!(word.as_str(), "approve" | "reject" | "cancel" | "resume"))?;
     words.iter().any(about).then(|| Refused::Command(shown(decides)))
-}
-
-fn kills(command: &Command, subject: &Subject<'_>) -> Option<Refused> {
-    let run = subject.situation.may_be_active();
-    let first = command.words.first().filter(|first| is_known(first))?;
-    let name = name_of(first).to_ascii_lowercase();
-    let words = &command.words[1..];
-    let hit = match name.as_str() {
-        "pkill" | "killall" | "skill" | "xkill" => words.iter().any(|word| {
-            let visible = word.to_lowercase();
-            visible.contains("abide") || (run && (!is_known(word) || is_pattern(word)))
-        }),
-        "kill" | "taskkill" => words.iter().any(|word| {
-            let number = word.trim_start_matches('-').parse::<u32>();
-            let ours = number.is_ok_and(|number| subject.situation.processes.contains(&number));
-            // `kill -9 -1` is everybody; the first number after a dash is a signal.
-            ours || (run && (!is_known(word) || word == "-1"))
-        }),
-        _ => false,
-    };
-    hit.then_some(Refused::Kill)
-}
-
-/// Returns whether a name for `pkill` is a pattern that could be anybody.
-fn is_pattern(word: &str) -> bool {
-    !word.starts_with('-') && word.contains(['.', '*', '[', '^', '$', '|', '?', '+'])
 }
 
 /// Recognises what types into another terminal: what runs there, no line shows, and a human could be asked there.

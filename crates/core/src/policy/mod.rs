@@ -15,6 +15,7 @@ mod cli;
 mod glob;
 mod grant;
 mod guard;
+mod kill;
 mod kind;
 mod likeness;
 mod patch;

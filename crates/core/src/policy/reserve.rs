@@ -1,12 +1,14 @@
 //! `protects`: whether a call is one that an ability reserves.
 
-use super::glob::{can_be, glob};
+use super::glob::{ANY, can_be, glob, is_known, is_unknown};
+use super::guard::Reach;
 use super::kind::{ToolKind, meant_kind};
 use super::likeness::{CommandPattern, Likeness, name_that_tells, names_another, plain_program};
+use super::path::{absolute, inside, normal};
 use super::shell::{Blind, Line};
 use super::situation::Reserved;
 use super::subject::{Subject, seen_from};
-use super::written::written;
+use super::written::{Trees, written};
 use crate::definition::Protect;
 
 /// A call that is reserved, or could be.
@@ -103,9 +105,7 @@ fn likeness(
             (Likeness::CanNot, None)
         }
         Some(ToolKind::Execute) => command(subject, argument, &reserved.root),
-        Some(ToolKind::Edit | ToolKind::Read | ToolKind::Search) => {
-            (path(subject, argument, &reserved.root), None)
-        }
+        Some(ToolKind::Edit | ToolKind::Read | ToolKind::Search) => path(subject, argument, &reserved.root),
         _ => (text(subject, argument), None),
     }
 }
@@ -122,10 +122,10 @@ fn command(subject: &Subject<'_>, argument: &str, root: &str) -> (Likeness, Opti
     }
 }
 
-fn path(subject: &Subject<'_>, argument: &str, root: &str) -> Likeness {
+fn path(subject: &Subject<'_>, argument: &str, root: &str) -> (Likeness, Option<Doubt>) {
     let arguments = &subject.call.arguments;
     if arguments.unreadable {
-        return Likeness::Could;
+        return (Likeness::Could, None);
     }
     let wanted = glob(&argument.to_lowercase());
     let wanted = wanted.strip_prefix("./").unwrap_or(&wanted);
@@ -136,13 +136,77 @@ fn path(subject: &Subject<'_>, argument: &str, root: &str) -> Likeness {
             .any(|path| can_be(wanted, path) || can_be(wanted, &seen_from(path, root)))
     };
     if arguments.paths.iter().any(|path| fits(path) || can_be(wanted, &path.to_lowercase())) {
-        return Likeness::Is;
+        return (Likeness::Is, None);
     }
-    let Some(line) = subject.line() else { return Likeness::CanNot };
-    let by_shell = written(line).any(|(word, _)| {
-        !super::glob::is_unknown(&word) && (can_be(wanted, &word.to_lowercase()) || fits(&word))
+    // Nobody knows which texts of a tool that nobody knows are paths.
+    let could_be_path = |text: &&String| text.len() <= LONGEST_PATH && !text.contains('\n');
+    let told = arguments.told.iter().flat_map(|told| &told.words).filter(could_be_path);
+    if subject.kind == ToolKind::Other && told.into_iter().any(|text| fits(text)) {
+        return (Likeness::Could, None);
+    }
+    let Some(line) = subject.line() else { return (Likeness::CanNot, None) };
+    if let Some(blind) = &line.blind {
+        return (Likeness::Could, Some(Doubt::Blind(blind.clone())));
+    }
+    let folder = Folder::of(wanted, root);
+    let by_shell = written(line).any(|(word, reach)| {
+        !is_unknown(&word)
+            && (can_be(wanted, &word.to_lowercase())
+                || fits(&word)
+                || folder.is_reached(&word, &reach, subject))
     });
-    if by_shell { Likeness::Could } else { Likeness::CanNot }
+    (if by_shell { Likeness::Could } else { Likeness::CanNot }, None)
+}
+
+/// How long a text may be that names a file.
+const LONGEST_PATH: usize = 4_096;
+
+/// The folder of the files that a pattern means.
+struct Folder {
+    /// The pattern from the root of the disk.
+    wanted: String,
+    /// What of it names the folder for certain.
+    path: String,
+}
+
+impl Folder {
+    fn of(wanted: &str, root: &str) -> Self {
+        let root = normal(root, "");
+        let wanted =
+            if wanted.starts_with(['/', ANY]) { wanted.to_owned() } else { format!("{root}/{wanted}") };
+        let certain = wanted.split(ANY).next().unwrap_or_default();
+        let path = certain.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        Self { wanted, path: if path.is_empty() { "/".to_owned() } else { path } }
+    }
+
+    /// Returns whether something is written into the folder, where the line is then, or all above it is changed.
+    fn is_reached(&self, word: &str, reach: &Reach<'_>, subject: &Subject<'_>) -> bool {
+        if word.is_empty() || word.starts_with('-') || !is_known(word) {
+            return false;
+        }
+        let place = &subject.situation.place;
+        let relative = !word.starts_with(['/', '~']);
+        reach.folders.iter().any(|folder| match folder.as_deref().or_else(|| (!relative).then_some("/")) {
+            Some(folder) => {
+                let raw = absolute(word, folder, place.home.as_deref());
+                let real = || subject.files.real(&raw).map(|real| normal(&real, folder));
+                self.has(&normal(&raw, folder), reach) || real().is_some_and(|real| self.has(&real, reach))
+            }
+            // In a folder that nobody knows, the first name says whether it could lead there.
+            None => {
+                let path = normal(&format!("/{word}"), "");
+                let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+                !first.is_empty() && self.path.rsplit('/').any(|part| part == first)
+            }
+        })
+    }
+
+    fn has(&self, path: &str, reach: &Reach<'_>) -> bool {
+        let within = inside(path, &self.path) && can_be(&self.wanted, &format!("{path}/{ANY}"));
+        can_be(&self.wanted, path)
+            || within
+            || reach.trees == Trees::All && reach.names.is_empty() && inside(&self.path, path)
+    }
 }
 
 fn text(subject: &Subject<'_>, argument: &str) -> Likeness {

@@ -81,7 +81,8 @@ fn map(entries: &[(&str, &Value)], orders: bool, depth: usize, found: &mut Vec<T
         let orders = orders || tells_orders(key);
         any(value, orders, depth + 1, found)?;
         // `{"git": "push"}`, `{"git": ["push"]}`
-        if let Some(words) = texts(value).filter(|words| !words.is_empty()) {
+        let texts = || texts(value).filter(|words| !words.is_empty() && is_short(words));
+        if let Some(words) = (!tells_orders(key) && !names_a_file(key)).then(texts).flatten() {
             push(found, [vec![(*key).to_owned()], words].concat(), false)?;
         }
     }
@@ -149,7 +150,8 @@ fn texts(value: &Value) -> Option<Vec<String>> {
 
 /// Returns whether words could be a program, with some options at most.
 fn names_a_program(words: &[String]) -> bool {
-    words.iter().map(|text| text.split_whitespace().count()).sum::<usize>() <= 4
+    words.iter().map(String::len).sum::<usize>() <= 100
+        && words.iter().map(|text| text.split_whitespace().count()).sum::<usize>() <= 4
 }
 
 /// Returns whether words could be a program or its arguments, and not a whole text.

@@ -67,7 +67,7 @@ impl Reader<'_> {
     /// Takes the arguments of `export`, `declare` and their kin.
     pub(super) fn declared(&mut self, words: &[String]) {
         let short = |word: &String| word.starts_with('-') && word.contains('x');
-        self.world.found_export |=
+        self.world.exports.found |=
             matches!(words[0].as_str(), "export" | "setenv") || words.iter().any(short);
         for word in &words[1..] {
             match word.split_once('=') {

@@ -1,6 +1,7 @@
 //! Programs that are given code: shells, which are read on, and interpreters, which are not.
 
 use super::harmless;
+use super::heredoc::Text;
 use super::language::{Brings, Language};
 use super::options::{in_cluster, long};
 use super::reader::{Input, Reader};
@@ -196,7 +197,7 @@ impl Reader<'_> {
             // Without a statement it reads its input.
             _ if plain > 1 => {}
             Input::Here(at) => match self.pending.get_mut(*at) {
-                Some(heredoc) => heredoc.sql = true,
+                Some(heredoc) => heredoc.text = Text::Sql,
                 None => self.world.blind(Blind::Input(program)),
             },
             _ => self.world.blind(Blind::Input(program)),
@@ -232,9 +233,10 @@ impl Reader<'_> {
                 // A file of code is as opaque as any script.
                 self.file(file.map(str::to_owned).as_slice(), &program);
                 (given, apart) = (true, own);
-            } else if of('i', "--include").is_some() || of('l', "--load").is_some() {
-                // One of these is `inplace`, which writes files.
-                return self.world.blind(Blind::Inline(program));
+            } else if let Some((file, own)) = of('i', "--include").or_else(|| of('l', "--load")) {
+                // What `inplace` writes is no secret of the line.
+                self.file(file.filter(|file| *file != "inplace").map(str::to_owned).as_slice(), &program);
+                apart = own;
             } else if let Some((_, own)) = of('F', "--field-separator").or_else(|| of('v', "--assign")) {
                 apart = own;
             }

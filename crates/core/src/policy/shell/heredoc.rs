@@ -17,12 +17,21 @@ pub(super) struct Heredoc {
     pub(super) code: Option<(String, Folders)>,
     /// What reads it as a patch, and where that runs.
     pub(super) patch: Option<(Patcher, Folders)>,
-    /// Whether it is read as statements of SQL.
-    pub(super) sql: bool,
-    /// Whether what reads it may run it.
-    pub(super) mentions: bool,
-    /// Whether it is what a file is filled with.
-    pub(super) written: bool,
+    /// What else it is.
+    pub(super) text: Text,
+}
+
+/// What a here-document is that no shell reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Text {
+    /// Data.
+    Data,
+    /// Statements of SQL.
+    Sql,
+    /// Something that may be run.
+    Mentioned,
+    /// What a file is filled with.
+    Written,
 }
 
 impl Reader<'_> {
@@ -44,9 +53,7 @@ impl Reader<'_> {
             tabs,
             code: None,
             patch: None,
-            sql: false,
-            mentions: false,
-            written: false,
+            text: Text::Data,
         });
         Ok(())
     }
@@ -70,14 +77,13 @@ impl Reader<'_> {
                 body.push('\n');
             }
             let body = if heredoc.quoted { body } else { self.expanded(&body)? };
-            if heredoc.sql && !(is_known(&body) && super::harmless::sql(&body)) {
-                self.world.blind(Blind::Input("sqlite3".to_owned()));
-            }
-            if heredoc.mentions {
-                self.value(&body);
-            }
-            if heredoc.written {
-                self.world.texts.push(body.clone());
+            match heredoc.text {
+                Text::Sql if !(is_known(&body) && super::harmless::sql(&body)) => {
+                    self.world.blind(Blind::Input("sqlite3".to_owned()));
+                }
+                Text::Mentioned => self.value(&body),
+                Text::Written => self.world.texts.push(body.clone()),
+                Text::Data | Text::Sql => {}
             }
             if let Some((patcher, folders)) = heredoc.patch {
                 self.world.patched(patcher, &body, &folders);

@@ -1,5 +1,6 @@
 //! Files that a line writes and then runs: what it puts into them is code of the line.
 
+use super::heredoc::Text;
 use super::reader::{Input, Reader};
 use super::{Blind, Folders, Origin, World};
 use crate::policy::glob::{ANY, can_be, is_known};
@@ -27,7 +28,7 @@ impl Reader<'_> {
             ("cat" | "tee", Input::Text(texts)) if words.len() == 1 || name == "tee" => Some(texts.clone()),
             ("cat" | "tee", Input::Here(at)) if words.len() == 1 || name == "tee" => {
                 if let Some(heredoc) = self.pending.get_mut(*at) {
-                    heredoc.written = true;
+                    heredoc.text = Text::Written;
                 }
                 Some(Vec::new())
             }

@@ -3,6 +3,7 @@
 //! Nobody knows the options of every program. So whatever could be a command is noted as one that is *mentioned*
 //! ([`Origin::Mentioned`]): alone it is harmless, and only one that is reserved is refused.
 
+use super::heredoc::Text;
 use super::programs::{self, Program};
 use super::reader::{Input, Reader};
 use super::{Blind, MANY, Origin};
@@ -130,7 +131,7 @@ impl Reader<'_> {
             Input::Text(texts) => texts.iter().for_each(|text| self.text(text)),
             Input::Here(at) => {
                 if let Some(heredoc) = self.pending.get_mut(*at) {
-                    heredoc.mentions = true;
+                    heredoc.text = Text::Mentioned;
                 }
             }
             Input::Open | Input::File(_) => {}
@@ -141,10 +142,10 @@ impl Reader<'_> {
     /// `name=COMMAND`, and what stands behind the signs with which programs mark one, such as `+!COMMAND`.
     pub(super) fn parts(&mut self, word: &str, rest: &[String]) {
         // The parts of a part are parts, too.
-        if word.len() > LONGEST_WORD || self.world.in_part {
+        if word.len() > LONGEST_WORD || self.world.parts > 0 {
             return;
         }
-        self.world.in_part = true;
+        self.world.parts += 1;
         let signs = word.char_indices().filter(|(_, sign)| "=:!|@+,%".contains(*sign));
         let mut tails: Vec<&str> = signs.map(|(at, _)| &word[at + 1..]).take(MOST_PARTS).collect();
         if is_known(word) && word.starts_with('-') && !word.starts_with("--") {
@@ -164,7 +165,7 @@ impl Reader<'_> {
                 self.mention(tail);
             }
         }
-        self.world.in_part = false;
+        self.world.parts -= 1;
     }
 
     /// Looks at the value of an option or variable that a program may run.
@@ -194,11 +195,14 @@ impl Reader<'_> {
         if words.len() > MOST_BEGINNINGS {
             return self.world.blind(Blind::TooMuch);
         }
-        for at in 0..words.len() {
+        // One that begins otherwise is found where the text is read as code.
+        let begins = |at: &usize| words[*at].starts_with(|first: char| first.is_ascii() && first != '-');
+        for at in (0..words.len()).filter(begins) {
             let end = words.len().min(at + MOST_FOLLOWING);
-            let mut words: Vec<String> = words[at..end].iter().map(|word| (*word).to_owned()).collect();
             // A name says enough: nobody knows in which folder, and a text may be full of slashes.
-            words[0] = name_of(&words[0]).to_owned();
+            let first = std::iter::once(name_of(words[at]));
+            let words: Vec<String> =
+                first.chain(words[at + 1..end].iter().copied()).map(str::to_owned).collect();
             // What is copied is looked at where a text is read as code.
             if !words[0].is_empty() && !COPIES.contains(&words[0].as_str()) {
                 self.world.emit(&words, Origin::Mentioned);
@@ -223,7 +227,15 @@ impl Reader<'_> {
         self.world.mentions -= 1;
         self.world.line.writes.truncate(writes);
         self.world.made.truncate(made);
-        if self.world.line.blind == Some(Blind::TooMuch) && blind.is_none() {
+        let first = text.split_whitespace().next().unwrap_or_default();
+        let known = programs::program(first) != Program::Unknown && text.contains(['|', '<', '-']);
+        let counts = match &self.world.line.blind {
+            Some(Blind::TooMuch) => true,
+            // A line that begins with a program and is read as one is a line.
+            Some(Blind::Inline(_) | Blind::Input(_) | Blind::Computed(_)) => known,
+            _ => false,
+        };
+        if counts && blind.is_none() {
             return;
         }
         self.world.line.blind = blind;

@@ -143,13 +143,13 @@ pub(super) fn read(text: &str, place: &Place, directory: Option<&str>) -> Line {
         }
         let mut world = World::new(folders, place);
         world.known.clone_from(&known);
-        world.exports = exports;
+        world.exports.known = exports;
         world.code(text, Origin::Runs);
         world.runs_what_it_made();
         let nothing = BTreeMap::new();
         let settled = unsettled(known.as_ref().unwrap_or(&nothing), &world.variables).is_empty();
         let wandered = world.changes_folder && world.repeats;
-        let told = world.found_export == exports || world.variables.is_empty();
+        let told = world.exports.found == exports || world.variables.is_empty();
         if (settled && wandered == wanders && told) || world.line.blind.is_some() {
             world.line.variables = world.variables.into_keys().collect();
             return world.line;
@@ -162,7 +162,7 @@ pub(super) fn read(text: &str, place: &Place, directory: Option<&str>) -> Line {
         }
         known = Some(found);
         wanders = wandered;
-        exports |= world.found_export;
+        exports |= world.exports.found;
     }
     Line { blind: Some(Blind::TooMuch), ..Line::default() }
 }
@@ -225,6 +225,15 @@ fn unsettled(known: &Variables, found: &Variables) -> Vec<String> {
     found.iter().filter(|(name, values)| !covers(name, values)).map(|(name, _)| name.clone()).collect()
 }
 
+/// Whether variables are told to programs anywhere in a line.
+#[derive(Debug, Clone, Copy, Default)]
+struct Exports {
+    /// As the last pass found it.
+    known: bool,
+    /// As this pass finds it.
+    found: bool,
+}
+
 /// What is known while a line is read.
 struct World {
     /// Every value that each variable gets anywhere in the line, as the last pass found them.
@@ -240,16 +249,13 @@ struct World {
     made: Vec<made::Made>,
     /// What the line itself says that it writes into them.
     texts: Vec<String>,
-    /// Whether variables are told to programs anywhere in the line, as the last pass found it.
-    exports: bool,
-    /// The same, as this pass finds it.
-    found_export: bool,
+    exports: Exports,
     /// How much text was read that may be no code.
     looked: usize,
     /// How deep what is read stands in texts that may be no code.
     mentions: usize,
-    /// Whether a part of a word is read.
-    in_part: bool,
+    /// How many parts of words what is read stands in: none, or one.
+    parts: usize,
     depth: usize,
     steps: usize,
     /// Whether a `cd` stands anywhere.
@@ -268,11 +274,10 @@ impl World {
             line: Line::default(),
             made: Vec::new(),
             texts: Vec::new(),
-            exports: false,
-            found_export: false,
+            exports: Exports::default(),
             looked: 0,
             mentions: 0,
-            in_part: false,
+            parts: 0,
             depth: 0,
             steps: 0,
             changes_folder: false,

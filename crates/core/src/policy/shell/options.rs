@@ -44,7 +44,7 @@ impl Reader<'_> {
             // From here on variables are told to programs.
             "set" => {
                 let all = |word: &String| word.starts_with('-') && word.contains('a') || word == "allexport";
-                self.world.found_export |= words[1..].iter().any(all);
+                self.world.exports.found |= words[1..].iter().any(all);
             }
             "test" | "[" | "wait" => return self.subscripts(words, &["-v", "-R", "-p"]),
             _ => {}

@@ -1,5 +1,6 @@
 //! The walk through a text: lists, pipelines, simple commands and their redirections.
 
+use super::heredoc::Text;
 use super::words::Word;
 use super::{Blind, Folders, MANY, Origin, World};
 
@@ -307,7 +308,7 @@ impl<'w> Reader<'w> {
             if standard {
                 *input = Input::Here(at);
             } else if let Some(heredoc) = self.pending.get_mut(at) {
-                heredoc.mentions = true;
+                heredoc.text = Text::Mentioned;
             }
             return Ok(());
         }
@@ -320,9 +321,8 @@ impl<'w> Reader<'w> {
             "<<<" if standard => *input = Input::Text(target.values),
             "<<<" => target.values.iter().for_each(|value| self.value(value)),
             "<" if standard => *input = Input::File(target.values),
-            "<" => {}
             "<&" if standard => *input = Input::Open,
-            "<&" => {}
+            "<" | "<&" => {}
             ">&" if target.values.iter().all(number) => {}
             _ => {
                 if operator == "<>" && standard {
@@ -356,7 +356,10 @@ impl<'w> Reader<'w> {
             for value in &word.values {
                 // Alone it may be one that is exported elsewhere: `CC=x; export CC`.
                 let first = value.split_whitespace().next().unwrap_or_default();
-                if words.is_empty() && !self.world.exports && !first.contains('/') && !first.starts_with('-')
+                if words.is_empty()
+                    && !self.world.exports.known
+                    && !first.contains('/')
+                    && !first.starts_with('-')
                 {
                     self.assigned(name, value);
                 } else {

@@ -3,7 +3,7 @@
 //! The model never looks at a command: it knows what each does because it was made to do that. It keeps its own
 //! idea of the run, as a table of a few lines, and says what must not be allowed.
 
-use super::wrapping::{Dice, Intent, make};
+use super::wrapping::{Dice, Intent, make, words};
 use super::*;
 
 /// How many sequences are played.
@@ -45,6 +45,8 @@ struct Move {
 enum Does {
     Shell(Intent),
     Edit(Intent),
+    /// It is told to a tool that nobody knows.
+    Told(Intent),
     Read,
     Unknown,
     Start,
@@ -78,13 +80,15 @@ impl Model {
         }
         // What is forbidden always.
         let intent = match does {
-            Does::Shell(intent) | Does::Edit(intent) => Some(intent),
+            Does::Shell(intent) | Does::Edit(intent) | Does::Told(intent) => Some(intent),
             _ => None,
         };
         if matches!(intent, Some(Intent::Approve | Intent::ChangeState)) || !self.readable {
             return true;
         }
-        let Some(run) = self.run else { return matches!(intent, Some(Intent::Deploy)) };
+        let Some(run) = self.run else {
+            return matches!(intent, Some(Intent::Deploy | Intent::WriteReserved));
+        };
         if matches!(intent, Some(Intent::ChangeDefinition)) {
             return true;
         }
@@ -92,6 +96,10 @@ impl Model {
         let loose = run.level == Enforcement::Loose;
         if matches!(intent, Some(Intent::Deploy)) {
             return !(run.own && (loose || (works && run.grants == ModelGrants::Shell)));
+        }
+        // No ability whose run this could be reserves that.
+        if matches!(intent, Some(Intent::WriteReserved)) {
+            return true;
         }
         let granted = works
             && match run.grants {
@@ -119,7 +127,7 @@ fn random_move(dice: &mut Dice) -> Move {
     let client = dice.one_of(&[Client::ClaudeCode, Client::OpenCode, Client::Codex]);
     let claude = |name: &str, arguments: &Value| ToolCall::read(Client::ClaudeCode, name, arguments);
     let single = |call, does| Move { call, does: vec![does], plain: true };
-    match dice.below(20) {
+    match dice.below(24) {
         0 => single(claude("Read", &map(&[("file_path", text("src/x"))])), Does::Read),
         1 => {
             let (path, intent) = dice.one_of(&[
@@ -158,6 +166,22 @@ fn random_move(dice: &mut Dice) -> Move {
                 plain: made.iter().all(|made| made.plain),
             }
         }
+        7..=9 => {
+            let intent = dice.one_of(&[Intent::Deploy, Intent::Deploy, Intent::Approve]);
+            let name = dice.one_of(&["mcp__sh__run", "mcp__x__y", "bash", "run_terminal_cmd"]);
+            Move {
+                call: claude(name, &told(words(intent, dice), dice)),
+                does: vec![Does::Told(intent)],
+                plain: false,
+            }
+        }
+        10 => {
+            let path = dice.one_of(&["infra/a", "/project/infra/a", "src/../infra/a", "./INFRA/a"]);
+            let key = dice.one_of(&["path", "relative_path", "target_file", "dest", "x"]);
+            let arguments = map(&[(key, text(path)), ("content", text("y"))]);
+            let call = claude("mcp__fs__write", &arguments);
+            Move { call, does: vec![Does::Told(Intent::WriteReserved)], plain: false }
+        }
         _ => {
             let made = make(random_intent(dice), dice);
             Move {
@@ -169,6 +193,29 @@ fn random_move(dice: &mut Dice) -> Move {
     }
 }
 
+/// Tells a command to a tool in one of the ways in which tools are told commands.
+fn told(words: &[&str], dice: &mut Dice) -> Value {
+    let (first, rest) = words.split_first().unwrap();
+    let list = |words: &[&str]| Value::List(words.iter().map(|word| text(word)).collect());
+    let line = text(&words.join(" "));
+    let key = dice.one_of(&["command", "cmd", "input", "exec", "command_line", "x", "text", "shell"]);
+    let inner = match dice.below(8) {
+        0 => map(&[(key, line), ("cwd", text("/project"))]),
+        1 => map(&[(key, text(first)), ("args", list(rest))]),
+        2 => map(&[("arguments", list(rest)), ("program", text(first))]),
+        3 => map(&[("bin", text(first)), ("rest", text(&rest.join(" ")))]),
+        4 => map(&[("argv", list(words))]),
+        5 => map(&[("commands", Value::List(vec![text("ls"), line]))]),
+        6 => map(&[("steps", Value::List(vec![map(&[(key, line)])]))]),
+        _ => map(&[("env", map(&[("HOOK", line)]))]),
+    };
+    match dice.below(3) {
+        0 => map(&[("params", inner)]),
+        1 => map(&[("a", Value::List(vec![Value::List(vec![inner])]))]),
+        _ => inner,
+    }
+}
+
 fn random_intent(dice: &mut Dice) -> Intent {
     dice.one_of(&[
         Intent::Deploy,
@@ -176,6 +223,7 @@ fn random_intent(dice: &mut Dice) -> Intent {
         Intent::Approve,
         Intent::ChangeDefinition,
         Intent::ChangeState,
+        Intent::WriteReserved,
         Intent::Change,
         Intent::Look,
     ])

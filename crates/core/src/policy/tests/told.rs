@@ -95,7 +95,7 @@ fn whatever_a_tool_that_nobody_knows_is_told_may_be_a_command() {
         &ToolCall::read(Client::OpenCode, "x_y", &map(&[("a", text(&long))]))
     )));
     let shut: Vec<String> = [
-        r#"{}"#,
+        "{}",
         r#"{"query": "select * from users where name = 'push'"}"#,
         r#"{"title": "Don't fail (see #3)", "body": "It's broken; `foo` doesn't work.\n\n- python is slow\n- git is fine"}"#,
         r#"{"owner": "a", "repo": "b", "labels": ["bug", "git"], "state": "open"}"#,
@@ -136,4 +136,124 @@ fn what_else_a_shell_is_told_may_be_a_command() {
     }
     let plan = map(&[("plan", text("1. test\n2. git push"))]);
     assert_eq!(judge(&free(), &ToolCall::read(Client::ClaudeCode, "ExitPlanMode", &plan)), Verdict::Allow);
+}
+
+/// A project in which only files are reserved.
+fn guarding_files() -> Situation {
+    let mut situation = free();
+    situation.reserved.retain(|reserved| reserved.pattern.tool() == "Write");
+    assert_eq!(situation.reserved.len(), 1);
+    situation
+}
+
+#[test]
+fn files_that_are_reserved_are_written_by_no_line_either() {
+    for line in [
+        "python3 -c 'open(\"infra/x\",\"w\")'",
+        "sed 'w infra/x' f",
+        "sed 's/a/b/w infra/x' f",
+        "perl -e 'open F,\">infra/x\"'",
+        "echo 'echo x > infra/x' | sh",
+        "sh -c \"$X\"",
+        "cd infra && tee x",
+        "cd src && tee ../infra/x",
+        "cd infra; touch a",
+        "mv a infra",
+        "mv infra b",
+        "cp a infra/",
+        "cp -r a infra",
+        "tar xf x -C infra",
+        "tar xf x -C./infra",
+        "unzip x -d infra",
+        "git checkout x -- infra",
+        "git checkout .",
+        "git restore infra",
+        "rm -rf .",
+        "rm -rf ../project",
+        "rsync a infra/",
+        "gawk -i inplace 1 infra/x",
+        "curl -o infra/x u",
+        "truncate -s0 infra/x",
+        "> infra/x",
+    ] {
+        assert!(is_denied(&judge(&guarding_files(), &bash(line))), "{line}");
+    }
+    for line in [
+        "ls infra",
+        "cat infra/x",
+        "grep -r x infra",
+        "cp infra/x /tmp/y",
+        "cp a b",
+        "touch src/x",
+        "cd src && tee x",
+        "tar xf x",
+        "git checkout main",
+        "git status",
+        "npm test",
+        "rm -rf target",
+        "sed -n 1p infra/x",
+        "./deploy.sh",
+        "git push",
+    ] {
+        assert_eq!(judge(&guarding_files(), &bash(line)), Verdict::Allow, "{line}");
+    }
+    for (key, path) in
+        [("relative_path", "infra/a"), ("target_file", "/project/infra/a"), ("x", "src/../infra/a")]
+    {
+        let call =
+            ToolCall::read(Client::ClaudeCode, "mcp__f__w", &map(&[(key, text(path)), ("y", text("z"))]));
+        assert!(is_denied(&judge(&guarding_files(), &call)), "{key}");
+    }
+    let other = ToolCall::read(Client::ClaudeCode, "mcp__f__w", &map(&[("relative_path", text("src/a"))]));
+    assert_eq!(judge(&guarding_files(), &other), Verdict::Allow);
+}
+
+#[test]
+fn the_process_that_drives_a_run_is_ended_by_no_line() {
+    let run = running("build", Enforcement::Strict, step(StepType::Agent, Grants::Own));
+    for line in [
+        "pkill -f mcp",
+        "pkill -x mcp -f",
+        "skill -9 mcp",
+        "pkill -u root",
+        "pkill -9 -u root",
+        "pkill -P 1",
+        "pkill -s 0",
+        "pkill -n",
+        "pkill -v node",
+        "pkill --uid root",
+        "pkill bid",
+        "pkill -9 'a.*'",
+        "killall5 -9",
+        "killall5",
+        "killall -r a",
+        "killall -u ada",
+        "fuser -k .abide/state/log.db",
+        "fuser -km /",
+        "gdb -p 4242",
+        "gdb --pid=4242",
+        "strace -p 4242",
+        "kill 4242",
+        "kill 04242",
+        "kill +4242",
+        "busybox kill 4242",
+        "renice 19 4242",
+        "python3 -m timeit 'import os; os.kill(4242,9)'",
+        "xargs kill <<< 4242",
+        "echo 4242 | xargs kill",
+    ] {
+        assert!(is_denied(&judge(&run, &bash(line))), "{line}");
+    }
+    for line in [
+        "kill 17",
+        "pkill node",
+        "pkill -9 vite",
+        "pkill -KILL node",
+        "pkill -f 'vite dev'",
+        "killall node",
+        "ps -p 4242",
+        "echo 4242",
+    ] {
+        assert_eq!(judge(&run, &bash(line)), Verdict::Allow, "{line}");
+    }
 }

@@ -35,6 +35,8 @@ pub(super) enum Intent {
     ChangeDefinition,
     /// Changes abide's state, or the settings that put the gate in place.
     ChangeState,
+    /// Writes into a folder that only a run may write into.
+    WriteReserved,
     /// Changes a file of the project.
     Change,
     /// Only looks.
@@ -52,7 +54,27 @@ pub(super) struct Made {
 
 /// Makes a command with an intent.
 pub(super) fn make(intent: Intent, dice: &mut Dice) -> Made {
-    let words: &[&str] = match intent {
+    let words: Vec<String> = words(intent, dice).iter().map(|word| spelled(word, dice)).collect();
+    let mut plain = intent != Intent::WriteReserved;
+    let mut command = words.join(" ");
+    for _ in 0..dice.below(3) {
+        command = launched(&command, dice);
+    }
+    let run = matches!(intent, Intent::Deploy | Intent::Approve);
+    for _ in 0..dice.below(4) {
+        command = if run && dice.chance(30) {
+            plain = false;
+            told(&command, dice)
+        } else {
+            enclosed(&command, dice, &mut plain)
+        };
+    }
+    Made { intent, command, plain }
+}
+
+/// Returns the words of a simple command with an intent.
+pub(super) fn words(intent: Intent, dice: &mut Dice) -> &'static [&'static str] {
+    match intent {
         Intent::Deploy => dice.one_of(&[
             &["./deploy.sh"][..],
             &["./deploy.sh", "production"],
@@ -84,6 +106,19 @@ pub(super) fn make(intent: Intent, dice: &mut Dice) -> Made {
             &["cp", "x", "src/../.claude/settings.json"],
             &["sqlite3", "/home/ada/.local/share/abide/runs.db", "delete from events"],
         ]),
+        Intent::WriteReserved => dice.one_of(&[
+            &["touch", "infra/x"][..],
+            &["tee", "/project/infra/a/b"],
+            &["cp", "-r", "a", "infra"],
+            &["mv", "a", "infra"],
+            &["rm", "-rf", "infra"],
+            &["tar", "xf", "x", "-C", "infra"],
+            &["git", "checkout", "x", "--", "infra"],
+            &["sed", "w infra/x", "f"],
+            &["gawk", "-i", "inplace", "1", "infra/x"],
+            &["sed", "-i", "s/a/b/", "src/../infra/x"],
+            &["dd", "if=x", "of=infra/x"],
+        ]),
         Intent::Change => dice.one_of(&[
             &["touch", "src/x"][..],
             &["cargo", "build"],
@@ -101,17 +136,7 @@ pub(super) fn make(intent: Intent, dice: &mut Dice) -> Made {
             &["echo", "git", "push"],
             &["find", ".", "-name", "x"],
         ]),
-    };
-    let words: Vec<String> = words.iter().map(|word| spelled(word, dice)).collect();
-    let mut plain = true;
-    let mut command = words.join(" ");
-    for _ in 0..dice.below(3) {
-        command = launched(&command, dice);
     }
-    for _ in 0..dice.below(4) {
-        command = enclosed(&command, dice, &mut plain);
-    }
-    Made { intent, command, plain }
 }
 
 /// Spells a word in one of the ways that a shell takes for the same.
@@ -221,5 +246,33 @@ fn enclosed(command: &str, dice: &mut Dice, plain: &mut bool) -> String {
                 quoted(command).replace(['"', '\\', '$', '`'], "")
             )
         }
+    }
+}
+
+/// Tells a whole line to a program that runs it, where no list of programs says that it does.
+fn told(command: &str, dice: &mut Dice) -> String {
+    let end = format!("END{}", dice.below(1_000_000));
+    let text = quoted(command);
+    match dice.below(20) {
+        0 => format!("mytool --on-done={text}"),
+        1 => format!("mytool -x{text}"),
+        2 => format!("mytool done:{text}"),
+        3 => format!("mytool a=b,run={text}"),
+        4 => format!("mytool {text} --fast"),
+        5 => format!("X_HOOK={text} mytool"),
+        6 => format!("export X_HOOK={text}; mytool"),
+        7 => format!("env X_HOOK={text} mytool"),
+        8 => format!("ssh -o ProxyCommand={text} host true"),
+        9 => format!("git rebase -x{text} main"),
+        10 => format!("git rebase --exe {text} main"),
+        11 => format!("git config core.pager {text}"),
+        12 => format!("script -qc {text} /dev/null < /dev/null"),
+        13 => format!("echo x | xargs -rI{{}} sh -c {text}"),
+        14 => format!("bash /dev/fd/3 3<<'{end}'\n{command}\n{end}"),
+        15 => format!("cat > t.sh <<'{end}'\n{command}\n{end}\nsh t.sh"),
+        16 => format!("make -f - <<'{end}'\nall:\n\t{command}\n{end}"),
+        17 => format!("mytool <<'{end}'\n{command}\n{end}"),
+        18 => format!("rsync -ae {text} a h:b"),
+        _ => format!("tar cf x y --checkpoint=1 --checkpoint-a=exec={text}"),
     }
 }
