@@ -51,6 +51,16 @@ impl Reader<'_> {
 }
 
 impl World {
+    /// Returns whether one of the commands from `from` on runs one of some files.
+    pub(super) fn runs_one_of(&self, made: &[Made], from: usize) -> bool {
+        let runs = |made: &Made| {
+            let mut commands = self.line.commands[from.min(self.line.commands.len())..].iter();
+            commands
+                .any(|command| command.words[0].contains('/') && made.is(&command.words[0], &command.folders))
+        };
+        made.iter().any(runs)
+    }
+
     /// Reads what the line writes into files that it runs; what it does not say in plain words cannot be read.
     pub(super) fn runs_what_it_made(&mut self) {
         let made = std::mem::take(&mut self.made);

@@ -223,10 +223,12 @@ impl Reader<'_> {
         // What cannot be read here is most likely no code at all.
         let blind = self.world.line.blind.take();
         let (writes, made) = (self.world.line.writes.len(), self.world.made.len());
+        let noted = self.world.line.commands.len();
         self.world.code_apart(text, Origin::Mentioned);
         self.world.mentions -= 1;
         self.world.line.writes.truncate(writes);
-        self.world.made.truncate(made);
+        let made = self.world.made.split_off(made);
+        let runs_made = self.world.runs_one_of(&made, noted);
         let first = text.split_whitespace().next().unwrap_or_default();
         let known = programs::program(first) != Program::Unknown && text.contains(['|', '<', '-']);
         let counts = match &self.world.line.blind {
@@ -235,10 +237,13 @@ impl Reader<'_> {
             Some(Blind::Inline(_) | Blind::Input(_) | Blind::Computed(_)) => known,
             _ => false,
         };
-        if counts && blind.is_none() {
-            return;
+        if !(counts && blind.is_none()) {
+            self.world.line.blind = blind;
         }
-        self.world.line.blind = blind;
+        if runs_made {
+            // What it writes there, only the text itself could say.
+            self.world.blind(Blind::Computed("it".to_owned()));
+        }
     }
 
     /// Notes the words before the command of a wrapper as commands, in case one was taken for an option's value.
