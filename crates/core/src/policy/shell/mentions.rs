@@ -26,6 +26,8 @@ const MOST_FOLLOWING: usize = 6;
 
 /// How long a word may be that is taken apart; a longer one is a text.
 const LONGEST_WORD: usize = 2_000;
+/// How often a part of a word is taken apart again.
+const MOST_PARTED: usize = 4;
 /// How deep texts that could be code may nest.
 const DEEPEST: usize = 4;
 /// How much text of one line is read because it could be code.
@@ -141,8 +143,8 @@ impl Reader<'_> {
     /// Looks at the parts of a word that could be a command by themselves: the value of `--exec=COMMAND`, of `-xCOMMAND` and of
     /// `name=COMMAND`, and what stands behind the signs with which programs mark one, such as `+!COMMAND`.
     pub(super) fn parts(&mut self, word: &str, rest: &[String]) {
-        // The parts of a part are parts, too.
-        if word.len() > LONGEST_WORD || self.world.parts > 0 {
+        // The parts of a part are mostly parts, too; but quotes may hide some.
+        if word.len() > LONGEST_WORD || self.world.parts >= MOST_PARTED {
             return;
         }
         self.world.parts += 1;
@@ -229,8 +231,9 @@ impl Reader<'_> {
         self.world.line.writes.truncate(writes);
         let made = self.world.made.split_off(made);
         let runs_made = self.world.runs_one_of(&made, noted);
-        let first = text.split_whitespace().next().unwrap_or_default();
-        let known = programs::program(first) != Program::Unknown && text.contains(['|', '<', '-']);
+        // Prose begins with a word that is no program.
+        let first = self.world.line.commands.get(noted).map_or("", |command| &command.words[0]);
+        let known = text.contains(['|', '<', '-']) && programs::program(name_of(first)) != Program::Unknown;
         let counts = match &self.world.line.blind {
             Some(Blind::TooMuch) => true,
             // A line that begins with a program and is read as one is a line.

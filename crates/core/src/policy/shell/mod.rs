@@ -254,7 +254,7 @@ struct World {
     looked: usize,
     /// How deep what is read stands in texts that may be no code.
     mentions: usize,
-    /// How many parts of words what is read stands in: none, or one.
+    /// How many parts of words what is read stands in.
     parts: usize,
     depth: usize,
     steps: usize,
