@@ -38,6 +38,8 @@ pub struct Ground {
     pub root: PathBuf,
     /// What starts them.
     pub launch: Launch,
+    /// The variables of our environment that they do not get, unless the file sets them.
+    pub without: Vec<String>,
     /// Whether they may run.
     pub check: Check,
 }
@@ -232,7 +234,7 @@ async fn run(
         arguments: words,
         folder: ground.root.clone(),
         variables,
-        without: Vec::new(),
+        without: ground.without.clone(),
         longest: Some(longest),
         mark: format!("tool-{}-{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed)),
     };

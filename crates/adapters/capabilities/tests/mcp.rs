@@ -51,6 +51,8 @@ def answer(message):
         if name == "hangs":
             open(os.path.join(here, "hanging"), "w").write(str(message["id"]))
             return None
+        if kind == "environment":
+            return {"result": {"content": [{"type": "text", "text": json.dumps(dict(os.environ))}]}}
         if name == "dies":
             os._exit(1)
         if name == "refuses":
@@ -143,6 +145,7 @@ fn address(folder: &Path, kind: &str) -> Address {
     Address::Command {
         words: words.map(str::to_owned).to_vec(),
         variables: Vec::new(),
+        without: Vec::new(),
         folder: folder.to_path_buf(),
     }
 }
@@ -319,12 +322,33 @@ async fn a_server_that_does_not_serve_is_unavailable_and_says_why() {
     let absent = |words: &[&str]| Address::Command {
         words: words.iter().map(|word| (*word).to_owned()).collect(),
         variables: Vec::new(),
+        without: Vec::new(),
         folder: folder.path().to_path_buf(),
     };
     let capability = McpCapability::connect(short(), absent(&["no-such-program"])).await;
     assert!(why(&capability).contains("`no-such-program` cannot be started"), "{}", why(&capability));
     let capability = McpCapability::connect(short(), absent(&["/usr/local/bin/abide", "mcp"])).await;
     assert!(why(&capability).contains("it is abide itself"), "{}", why(&capability));
+}
+
+#[tokio::test]
+async fn a_variable_that_is_kept_from_a_server_is_there_only_if_it_is_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let Address::Command { words, folder: place, .. } = address(folder.path(), "environment") else {
+        unreachable!("it is a program");
+    };
+    let kept = Address::Command {
+        words,
+        variables: vec![("CARGO_MANIFEST_DIR".to_owned(), "added".to_owned())],
+        without: ["HOME", "CARGO_MANIFEST_DIR"].map(str::to_owned).to_vec(),
+        folder: place,
+    };
+    let tools = equipped(McpCapability::connect(about("db"), kept).await);
+    let environment = call(&tools, "db__echo", json!({})).await.unwrap();
+    let environment: Value = serde_json::from_str(&environment).unwrap();
+    assert!(std::env::var_os("HOME").is_some(), "there is nothing to keep");
+    assert!(environment["PATH"].is_string(), "{environment}");
+    assert_eq!((&environment["HOME"], &environment["CARGO_MANIFEST_DIR"]), (&Value::Null, &json!("added")));
 }
 
 #[tokio::test]

@@ -51,6 +51,10 @@ tools:
     description: Prints much
     run: head -c 100000 /dev/zero | tr '\0' x
     output_bytes: 100
+  - name: environment
+    description: Prints its environment
+    run: env
+    env: { CARGO_MANIFEST_DIR: set by the file }
   - name: waits
     description: Waits in a process of its own
     arguments: { type: object, properties: { mark: { type: string } }, required: [mark] }
@@ -66,7 +70,8 @@ fn capability(folder: &Path, check: abide_capabilities::Check) -> UserCapability
     let reading = abide_formats::bundle::read(TOOLS, "test");
     assert_eq!(reading.problems, []);
     let launch = launcher(Arc::new(LocalProcess::new()));
-    let ground = Ground { folder: folder.into(), root: folder.into(), launch, check };
+    let without = ["HOME", "CARGO_MANIFEST_DIR"].map(str::to_owned).to_vec();
+    let ground = Ground { folder: folder.into(), root: folder.into(), launch, without, check };
     UserCapability::new(reading.bundle.unwrap(), ground)
 }
 
@@ -102,6 +107,20 @@ async fn values_are_data_in_words_and_in_scripts() {
     );
     let small = json!({ "deep": [1, { "a": "b" }] });
     assert_eq!(call(&tools, "input", small.clone()).await.unwrap(), format!("{small}|{small}"));
+}
+
+#[tokio::test]
+async fn a_variable_that_is_kept_from_its_tools_is_there_only_if_the_file_sets_it() {
+    for name in ["HOME", "CARGO_MANIFEST_DIR", "PATH"] {
+        assert!(std::env::var_os(name).is_some(), "{name}: there is nothing to keep");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let environment = call(&equipped(folder.path(), None), "environment", json!({})).await.unwrap();
+    let lines: Vec<&str> = environment.lines().collect();
+    assert!(lines.iter().any(|line| line.starts_with("PATH=")), "{environment}");
+    assert!(!lines.iter().any(|line| line.starts_with("HOME=")), "{environment}");
+    let set: Vec<_> = lines.iter().filter(|line| line.starts_with("CARGO_MANIFEST_DIR=")).collect();
+    assert_eq!(set, [&"CARGO_MANIFEST_DIR=set by the file"]);
 }
 
 #[tokio::test]
@@ -175,7 +194,7 @@ async fn what_is_not_trusted_is_shown_and_never_run() {
         Arc::new(move || if asked.load(Ordering::SeqCst) { Ok(()) } else { Err("not trusted".to_owned()) });
     let untrusted = capability(folder.path(), Arc::clone(&check));
     assert_eq!(untrusted.status(), CapabilityStatus::Unavailable { why: "not trusted".to_owned() });
-    assert_eq!(untrusted.tools().len(), 9);
+    assert_eq!(untrusted.tools().len(), 10);
     // One that was trusted when the agent was put together, and changes afterwards.
     trusted.store(true, Ordering::SeqCst);
     let mut registry = CapabilityRegistry::default();

@@ -40,7 +40,7 @@ pub(crate) async fn run<P: Process>(
             variable("ABIDE_SKILL_DIR", setting.folder.display().to_string()),
             variable("CLAUDE_SKILL_DIR", setting.folder.display().to_string()),
         ],
-        without: Vec::new(),
+        without: setting.without.to_vec(),
         longest: Some(LONGEST),
         mark: format!("{}-{number}", setting.mark),
     };

@@ -27,6 +27,8 @@ pub struct Setting<'a> {
     pub home: Option<&'a Path>,
     /// Whether commands run.
     pub commands: Commands,
+    /// The variables of our environment that commands do not get.
+    pub without: &'a [String],
     /// The mark of every process that is started.
     pub mark: String,
 }

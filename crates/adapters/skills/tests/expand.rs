@@ -42,6 +42,7 @@ impl Stage {
             allowed: &[self.path("notes")],
             home: Some(&self.path("")),
             commands,
+            without: &["HOME".to_owned()],
             mark: format!("skill-{}", std::process::id()),
         };
         expand(&LocalProcess::new(), body, &Arguments::read(arguments), &setting).await
@@ -63,6 +64,13 @@ async fn commands_run_only_with_trust() {
     assert_eq!(ran.text, "Now: 2 done. In prose wow!`touch prose` stays.");
     assert!(stage.path("project/ran").exists());
     assert!(!stage.path("project/prose").exists());
+}
+
+#[tokio::test]
+async fn commands_do_not_get_what_is_kept_from_them() {
+    assert!(std::env::var_os("HOME").is_some(), "there is nothing to keep");
+    let ran = Stage::new().expand("!`echo \"${HOME-none} ${PATH:+a path}\"`", "", Commands::Run).await;
+    assert_eq!(ran.text, "none a path");
 }
 
 #[tokio::test]

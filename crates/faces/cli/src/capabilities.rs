@@ -2,7 +2,7 @@
 
 use crate::runs::LocalWorkspace;
 use crate::runs::{SystemClock, log_file};
-use crate::session::Session;
+use crate::session::{Session, secret_variables};
 use crate::{Exit, Failure};
 use abide_capabilities::{
     Address, Check, Ground, McpCapability, MemoryFiles, Now, Sandbox, SearchTool, ServerAbout,
@@ -86,6 +86,8 @@ pub(crate) struct Further {
     bundles: Vec<BundleEntry>,
     workspace: LocalWorkspace,
     process: Arc<LocalProcess>,
+    /// The variables that none of their processes gets.
+    hidden: Vec<String>,
     /// What `research` searches with; it is found when its server is connected.
     search_tool: Option<SearchTool>,
 }
@@ -100,10 +102,17 @@ impl Further {
             search_tool,
             place: session.place.clone(),
             configuration,
+            hidden: secret_variables(session),
             bundles: session.catalog().bundles(),
             workspace: LocalWorkspace::new(session, Arc::clone(&process)),
             process,
         }
+    }
+
+    /// Keeps more variables from their processes: those with the secrets of a run.
+    pub(crate) fn hiding(mut self, more: &[String]) -> Self {
+        self.hidden.extend_from_slice(more);
+        self
     }
 
     /// Returns what the user says about the web.
@@ -155,6 +164,7 @@ impl Further {
                 folder: entry.path.parent().map_or_else(|| entry.root.clone(), Into::into),
                 root: entry.root.clone(),
                 launch: launcher(Arc::clone(&self.process)),
+                without: self.hidden.clone(),
                 check: check(entry, trust.clone()),
             };
             match found.registry.register(Arc::new(UserCapability::new(bundle, ground))) {
@@ -244,6 +254,7 @@ impl Further {
             Reached::Command { words, .. } => Address::Command {
                 words: words.iter().map(|word| word.value.clone()).collect(),
                 variables: pairs,
+                without: self.hidden.clone(),
                 folder: self.place.root(),
             },
             Reached::Url { url, .. } => Address::Url { url: url.value.clone(), headers: pairs },
@@ -336,6 +347,7 @@ pub(crate) fn unfit(entry: &BundleEntry, registry: &mut CapabilityRegistry) -> O
         folder: entry.root.clone(),
         root: entry.root.clone(),
         launch: launcher(Arc::new(LocalProcess::new())),
+        without: Vec::new(),
         check: Arc::new(|| Ok(())),
     };
     let error = registry.register(Arc::new(UserCapability::new(bundle, ground))).err()?;

@@ -221,3 +221,8 @@ pub(crate) fn find<'l>(listing: &'l Listing, name: &str) -> Result<&'l Entry, Fa
         }
     }
 }
+
+/// Returns the variables of the environment that named secrets come from: nothing that is started inherits them.
+pub(crate) fn secret_variables(session: &Session<'_>) -> Vec<String> {
+    session.configuration().config.secret_variables().map(str::to_owned).collect()
+}

@@ -329,6 +329,54 @@ fn what_a_capability_needs_is_there_for_the_agent_that_runs_as_it_is_shown() {
 }
 
 #[test]
+fn what_secrets_come_from_is_in_the_environment_of_nothing_that_an_agent_uses() {
+    let project = Project::new(vec![
+        Turn::call(ToolCall::new("look", json!({}))),
+        Turn::text("done"),
+        Turn::text("done"),
+    ]);
+    let keeping = format!("import os\nopen('server.env', 'w').write(repr(dict(os.environ)))\n{ECHO_SERVER}");
+    project.write("echo.py", &keeping);
+    project.write(
+        ".config/abide/config.yaml",
+        &format!(
+            "secrets: {{ deploy: {{ env: DEPLOY_TOKEN }}, echo: {{ env: ECHO_TOKEN }} }}\ncapabilities:\n  echoes: {{ command: [python3, '{}'], env: {{ ECHO_TOKEN: {{ secret: echo }} }}, risk: none, policy: auto }}\n",
+            project.path().join("echo.py").display()
+        ),
+    );
+    project.write(
+        ".config/abide/capabilities/looking.yaml",
+        "description: Looks\ntools: [{ name: look, description: Looks, run: env > \"$HOME/bundle.env\", risk: none }]\n",
+    );
+    project.write(
+        ".abide/skills/step/SKILL.md",
+        "---\nname: step\ndescription: Looks\n---\nLooked. !`env > step.env`\n",
+    );
+    assert!(project.output(&["skill", "trust", "step"]).status.success());
+    project.write(".abide/agents/looker.md", "---\ncapabilities: [looking, echoes]\n---\nYou look.\n");
+    project.write(
+        ".abide/abilities/look.yaml",
+        "description: Looks\ninputs: { pin: { secret: true, required: true } }\nsteps:\n  - { id: work, agent: looker, prompt: Look, tools: [look] }\n  - { id: more, skill: step }\n",
+    );
+    let mut command = project.abide(&["run", "look"]);
+    command.env("DEPLOY_TOKEN", "hunter2").env("ECHO_TOKEN", "hunter2").env("ABIDE_INPUT_PIN", "hunter2");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for (file, gets) in [("bundle.env", false), ("step.env", false), ("server.env", true)] {
+        let environment = project.read(file);
+        assert!(environment.contains("PATH"), "{file} was not written: {:?}", told(&project.requests()[1]));
+        assert!(!environment.contains("DEPLOY_TOKEN"), "{file}: {environment}");
+        assert_eq!(environment.contains("ECHO_TOKEN"), gets, "{file}: {environment}");
+        assert_eq!(environment.matches("hunter2").count(), usize::from(gets), "{file}: {environment}");
+    }
+    std::fs::remove_file(project.path().join("step.env")).unwrap();
+    let output = project.abide(&["skill", "expand", "step"]).env("DEPLOY_TOKEN", "hunter2").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let environment = project.read("step.env");
+    assert!(environment.contains("PATH") && !environment.contains("DEPLOY_TOKEN"), "{environment}");
+}
+
+#[test]
 fn a_conversation_in_a_pipe_has_one_message_a_line_and_nobody_to_ask() {
     let project = Project::new(vec![
         Turn::call(ToolCall::new("write", json!({ "path": "evil.txt", "content": "x" }))),

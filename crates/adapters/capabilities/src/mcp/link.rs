@@ -25,6 +25,8 @@ pub enum Address {
         words: Vec<String>,
         /// What its environment adds.
         variables: Vec<(String, String)>,
+        /// The variables of our environment that it does not get, unless they are added.
+        without: Vec<String>,
         /// Where it runs.
         folder: PathBuf,
     },
@@ -181,8 +183,8 @@ impl Link {
         );
         let late = |said| LinkError::Silent { why: format!("nothing came within {:?}", self.patience), said };
         match &self.address {
-            Address::Command { words, variables, folder } => {
-                let (mut leader, program) = start(words, variables, folder)?;
+            Address::Command { words, variables, without, folder } => {
+                let (mut leader, program) = start(words, variables, without, folder)?;
                 let (input, output) = (leader.stdin.take(), leader.stdout.take());
                 let said = listen(leader.stderr.take());
                 let family = Family::of(leader);
@@ -247,6 +249,7 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 fn start(
     words: &[String],
     variables: &[(String, String)],
+    without: &[String],
     folder: &std::path::Path,
 ) -> Result<(Child, String), LinkError> {
     let program = words.first().cloned().unwrap_or_default();
@@ -255,7 +258,11 @@ fn start(
         return Err(LinkError::Abide);
     }
     let mark = format!("mcp-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-    let leader = tokio::process::Command::new(&program)
+    let mut command = tokio::process::Command::new(&program);
+    for name in without {
+        command.env_remove(name);
+    }
+    let leader = command
         .args(&words[1..])
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .env("ABIDE_MARK", mark)

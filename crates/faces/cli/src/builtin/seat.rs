@@ -9,7 +9,7 @@ use crate::capabilities::{Further, Reach};
 use crate::gate::{self, gate};
 use crate::models::{self, Openable};
 use crate::runs::{self, SystemClock};
-use crate::session::Session;
+use crate::session::{Session, secret_variables};
 use crate::skills::KeptShelf;
 use abide_capabilities::{Now, Sandbox, Workspace, World, builtins, launcher};
 use abide_catalog::Place;
@@ -111,7 +111,8 @@ impl Here {
         let (seat, profile) = self.unfurnished(wanted).await?;
         let granted = wanted.task().and_then(|task| task.tools.clone());
         let project = wanted.task().map_or_else(|| self.place.root(), |task| task.folder.clone());
-        let workshop = self.workshop(&seat, profile, granted, (project, wanted.mark.clone()));
+        let hidden = self.hidden_from(wanted.task());
+        let workshop = self.workshop(&seat, profile, granted, (project, wanted.mark.clone()), hidden);
         let toolbox = workshop.toolbox(&seat.tree, &Bounds::default()).await?;
         Ok((Seat { toolbox, ..seat }, workshop))
     }
@@ -123,6 +124,7 @@ impl Here {
         profile: AgentProfile,
         granted: Option<Vec<String>>,
         (project, mark): (PathBuf, String),
+        hidden: Vec<String>,
     ) -> Arc<Workshop> {
         Arc::new(Workshop {
             kept: Arc::clone(&self.skills),
@@ -139,9 +141,17 @@ impl Here {
             project,
             place: self.policy_place(),
             mark,
+            hidden,
             sessions: self.sessions(),
             store: OnceLock::new(),
         })
+    }
+
+    /// Returns the variables with secrets, which nothing gets that is started for an agent: those of the configuration, and of a
+    /// step those of its run.
+    pub(super) fn hidden_from(&self, task: Option<&Task>) -> Vec<String> {
+        let own = self.quietly(secret_variables);
+        own.into_iter().chain(task.into_iter().flat_map(|task| task.without.iter().cloned())).collect()
     }
 
     async fn unfurnished(&self, wanted: &Wanted<'_>) -> Result<(Seat, AgentProfile), String> {
@@ -235,13 +245,14 @@ impl Here {
         wanted: &Wanted<'_>,
         mut without: Vec<String>,
     ) -> Result<(String, Toolbox), String> {
-        without.extend(wanted.task().into_iter().flat_map(|task| task.without.iter().cloned()));
+        let of_run = wanted.task().map(|task| task.without.as_slice()).unwrap_or_default();
+        without.extend_from_slice(of_run);
         let now: Now = Arc::new(|| SystemClock.now());
         let files =
             SqliteSessionFiles::open(&self.log.with_file_name("files.db"), Arc::new(|| SystemClock.now().0))
                 .map_err(|error| error.to_string())?;
         let launch = launcher(Arc::clone(&self.process));
-        let further = self.quietly(|session| Further::of(session, Arc::clone(&self.process)));
+        let further = self.quietly(|session| Further::of(session, Arc::clone(&self.process)).hiding(of_run));
         let ids: Vec<&str> = profile.capabilities.iter().map(|one| one.id.value.as_str()).collect();
         let wants_code = further.with_needs(&ids).iter().any(|id| id == "sandbox");
         let sandbox = if wants_code {
@@ -356,9 +367,7 @@ impl Here {
 
 /// Returns what commands of agents are not given: what abide asks models with, and what steps are given alone.
 pub(super) fn kept_from_commands(session: &Session<'_>) -> Vec<String> {
-    let config = session.configuration().config;
-    let secrets = config.secret_variables().map(str::to_owned);
-    secrets.chain(models::key_variables(session)).collect()
+    secret_variables(session).into_iter().chain(models::key_variables(session)).collect()
 }
 
 /// Says why a model cannot be asked, and what to do about it.

@@ -75,7 +75,8 @@ impl Here {
             tree: CallTree::new(budget.envelope()),
         };
         let granted = seat.toolbox.iter().map(|tool| tool.spec().name.to_string()).collect();
-        let workshop = self.workshop(&seat, profile, Some(granted), (self.place.root(), mark));
+        let workshop =
+            self.workshop(&seat, profile, Some(granted), (self.place.root(), mark), self.hidden_from(None));
         Ok((seat, workshop))
     }
 

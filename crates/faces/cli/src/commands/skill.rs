@@ -2,7 +2,7 @@
 
 use crate::args::{SkillArguments, SkillCommand};
 use crate::runs::block_on;
-use crate::session::Session;
+use crate::session::{Session, secret_variables};
 use crate::skills::{Loaded, Reader, Shelf, Standing, Unfit};
 use crate::ui::Ink;
 use crate::ui::diagnostics::{Counts, FileReport, render_terminal, summary, to_json};
@@ -397,6 +397,7 @@ fn expanded(session: &mut Session<'_>, name: &str, arguments: &[String]) -> Resu
         allowed: &allowed,
         home: home.as_deref(),
         commands: commands.clone(),
+        without: &secret_variables(session),
         mark: format!("skill-{}", uuid::Uuid::now_v7()),
     };
     let arguments = Arguments::of(arguments.to_vec());

@@ -17,6 +17,8 @@ pub(crate) struct Filling<'a> {
     pub(crate) allowed: Vec<PathBuf>,
     /// What `~` is.
     pub(crate) home: Option<PathBuf>,
+    /// The variables of our environment that its commands do not get.
+    pub(crate) without: &'a [String],
     /// The mark of every process that is started.
     pub(crate) mark: String,
 }
@@ -51,6 +53,7 @@ impl Brief {
             allowed: &filling.allowed,
             home: filling.home.as_deref(),
             commands: filling.commands,
+            without: filling.without,
             mark: filling.mark,
         };
         let filled = expand(process, &skill.body, arguments, &setting).await;

@@ -50,6 +50,8 @@ pub(crate) struct Workshop {
     pub(super) project: PathBuf,
     pub(super) place: Place,
     pub(super) mark: String,
+    /// The variables that no command of a skill gets.
+    pub(super) hidden: Vec<String>,
     /// Where sessions are kept; opened with the first skill that is run.
     pub(super) sessions: PathBuf,
     pub(super) store: OnceLock<Arc<SqliteStore>>,

@@ -105,8 +105,8 @@ impl Workshop {
                 (Commands::Refused(why.to_owned()), Reads::Skill)
             }
         };
-        let filling =
-            Filling { commands, reads, project: &self.project, allowed, home, mark: self.mark_of() };
+        let (project, without) = (&self.project, &self.hidden);
+        let filling = Filling { commands, reads, project, allowed, home, without, mark: self.mark_of() };
         Ok(Brief::of(&loaded, arguments, &self.process, filling).await)
     }
 

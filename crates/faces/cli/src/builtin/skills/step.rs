@@ -75,7 +75,8 @@ pub(crate) async fn filled_in(here: &Here, task: Task) -> Result<Task, String> {
     let commands = caller.commands(&loaded.skill.body, commands).await;
     let arguments = arguments(inputs, Places::of(&loaded.skill.body).any());
     let mark = format!("{}/skill-{}", task.mark, uuid::Uuid::now_v7());
-    let filling = Filling { commands, reads, project: &task.folder, allowed, home, mark };
+    let without = here.hidden_from(Some(&task));
+    let filling = Filling { commands, reads, project: &task.folder, allowed, home, without: &without, mark };
     let brief = Brief::of(&loaded, &arguments, &here.process, filling).await;
     Ok(Task { prompt: with_inputs(&brief, inputs), ..task })
 }
