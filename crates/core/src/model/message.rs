@@ -40,6 +40,17 @@ pub struct Image {
     pub bytes: Arc<[u8]>,
 }
 
+impl Image {
+    /// How large a picture may be, in bytes.
+    pub const MOST_BYTES: usize = 5 << 20;
+
+    /// Makes a picture of what a file holds; of a file of another kind none.
+    pub fn of(bytes: impl Into<Arc<[u8]>>) -> Option<Self> {
+        let bytes = bytes.into();
+        ImageMedia::of(&bytes).map(|media| Self { media, bytes })
+    }
+}
+
 /// Pictures are large, and nobody reads their bytes.
 impl fmt::Debug for Image {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,7 +192,8 @@ mod tests {
         ] {
             assert_eq!(ImageMedia::of(bytes), media, "{bytes:?}");
         }
-        let image = Image { media: ImageMedia::Png, bytes: Arc::from(*b"\x89PNG") };
-        assert_eq!(format!("{image:?}"), "Image(image/png, 4 bytes)");
+        let image = Image::of(*b"\x89PNG\r\n\x1a\n").unwrap();
+        assert_eq!(format!("{image:?}"), "Image(image/png, 8 bytes)");
+        assert_eq!(Image::of(*b"<svg"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! What can be typed about agents.
 
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// Arguments of `abide agent`.
 #[derive(Debug, Args)]
@@ -29,6 +30,9 @@ pub enum AgentCommand {
         /// The task
         #[arg(value_name = "PROMPT")]
         prompt: String,
+        /// Show a picture with the task: PNG, JPEG, GIF or WebP, at most 5 MB; may be given up to 8 times
+        #[arg(long = "image", value_name = "FILE")]
+        images: Vec<PathBuf>,
         /// Ask this model instead of the agent's own, as `provider/name`
         #[arg(long, value_name = "MODEL")]
         model: Option<String>,

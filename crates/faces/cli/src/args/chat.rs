@@ -1,6 +1,7 @@
 //! What can be typed to talk with an agent.
 
 use clap::Args;
+use std::path::PathBuf;
 
 /// Arguments of `abide chat`.
 #[derive(Debug, Args)]
@@ -11,6 +12,9 @@ pub struct ChatArguments {
     /// Say one thing, print the answer and end
     #[arg(short, long, value_name = "TEXT")]
     pub message: Option<String>,
+    /// Show a picture with the message: PNG, JPEG, GIF or WebP, at most 5 MB; may be given up to 8 times
+    #[arg(long = "image", value_name = "FILE", requires = "message")]
+    pub images: Vec<PathBuf>,
     /// Ask this model instead of the agent's own, as `provider/name`
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,

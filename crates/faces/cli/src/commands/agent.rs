@@ -28,10 +28,14 @@ pub(crate) fn agent(
     match &arguments.command {
         AgentCommand::List => list(session),
         AgentCommand::Show { name } => show(session, name),
-        AgentCommand::Run { name, prompt, model } => {
-            let message = Some(prompt.clone());
-            let arguments =
-                ChatArguments { agent: Some(name.clone()), message, model: model.clone(), resume: None };
+        AgentCommand::Run { name, prompt, images, model } => {
+            let arguments = ChatArguments {
+                agent: Some(name.clone()),
+                message: Some(prompt.clone()),
+                images: images.clone(),
+                model: model.clone(),
+                resume: None,
+            };
             super::chat(session, shared, &arguments)
         }
     }

@@ -31,8 +31,8 @@ fn what_a_budget_limits_ends_the_turn_and_the_smallest_of_several_holds() {
         ("", "time: 1ms", "", 1, "the time is over"),
     ] {
         let stage = Stage::new(&[], looks(20));
-        stage.write(".config/abide/config.yaml", &format!("budget: {{ {user} }}\n{price}"));
-        stage.write(".abide/config.yaml", &format!("model: openai/scripted\nbudget: {{ {project} }}\n"));
+        stage.write(".config/abide/config.yaml", format!("budget: {{ {user} }}\n{price}"));
+        stage.write(".abide/config.yaml", format!("model: openai/scripted\nbudget: {{ {project} }}\n"));
         let rules = format!("---\nbudget: {{ {profile} }}\n---\nYou look.\n");
         stage.write(".abide/agents/default.md", &rules);
         let output = stage.output(&["agent", "run", "default", "look"]);

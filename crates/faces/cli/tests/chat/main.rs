@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests start processes and look at files")]
 
 mod bounds;
+mod images;
 mod stage;
 
 use abide_testkit::model::{Fault, Turn};

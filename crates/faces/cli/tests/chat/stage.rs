@@ -45,10 +45,16 @@ impl Stage {
         self.folder.path().join(path)
     }
 
-    pub(crate) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// Has a command ask the same model in the words of Anthropic.
+    pub(crate) fn anthropic<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env("ABIDE_MODEL", "anthropic/scripted").env("ANTHROPIC_API_KEY", "none");
+        command.env("ANTHROPIC_BASE_URL", self.server.url())
     }
 
     pub(crate) fn read(&self, path: &str) -> String {

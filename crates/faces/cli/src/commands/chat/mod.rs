@@ -7,6 +7,7 @@
 //! the run asks of a human is asked here.
 
 mod bound;
+mod images;
 pub(in crate::commands) mod sessions;
 pub(in crate::commands) mod shown;
 mod skills;
@@ -70,6 +71,7 @@ async fn talk(
             Failure::new(Exit::Usage, error.to_string()).help(abide_core::model::BadModelName::HELP)
         })?),
     };
+    let images = images::given(session, &arguments.images)?;
     let store = SqliteStore::open(&sessions_file(session), runs::settings());
     let store = Arc::new(store.map_err(|error| runs::store_failure(&error))?);
     let found = match &arguments.resume {
@@ -139,7 +141,7 @@ async fn talk(
         session.say(&format!("session {}\n", chat.log.id()))?;
     }
     chat.bound.take_up(session).await?;
-    let end = chat.conversation(session, arguments.message.as_deref()).await;
+    let end = chat.conversation(session, arguments.message.as_deref(), images).await;
     let left = chat.bound.leave(session).await?;
     // The conversation is over, whatever comes of this; the next one tries again.
     let _ = forget_old_sessions(session, chat.log.id().as_str()).await;
@@ -165,7 +167,8 @@ struct Chat {
 
 /// What is to be done in a turn.
 enum Turn {
-    Tell(String),
+    /// Something is said, with what is shown beside it.
+    Tell(String, Vec<Part>),
     GoOn,
 }
 
@@ -174,6 +177,7 @@ impl Chat {
         &mut self,
         session: &mut Session<'_>,
         message: Option<&str>,
+        images: Vec<Part>,
     ) -> Result<Exit, Failure> {
         let mut end = TurnEnd::Finished;
         if self.log.conversation().active.is_some() {
@@ -186,11 +190,11 @@ impl Chat {
                 match skills::called(session, &self.workshop, message, self.human.then_some(&mut self.lines))
                     .await?
                 {
-                    Called::Skill { brief, bounds } => self.skill(session, &brief, &bounds).await?,
+                    Called::Skill { brief, bounds } => self.skill(session, &brief, &bounds, images).await?,
                     Called::Nothing => return Ok(Exit::Refused),
                 }
             } else {
-                self.tell(session, message.to_owned()).await?
+                self.tell(session, message.to_owned(), images).await?
             };
             return Ok(exit(&end));
         }
@@ -213,7 +217,7 @@ impl Chat {
                     if !self.human {
                         session.say(&format!("`{line}` takes a human at a terminal\n"))?;
                     } else if let Some(message) = self.bound.command(session, line).await? {
-                        end = self.tell(session, message).await?;
+                        end = self.tell(session, message, Vec::new()).await?;
                     }
                 }
                 line if line.starts_with('/') => {
@@ -221,10 +225,10 @@ impl Chat {
                         skills::called(session, &self.workshop, line, self.human.then_some(&mut self.lines))
                             .await?
                     {
-                        end = self.skill(session, &brief, &bounds).await?;
+                        end = self.skill(session, &brief, &bounds, Vec::new()).await?;
                     }
                 }
-                line => end = self.tell(session, line.to_owned()).await?,
+                line => end = self.tell(session, line.to_owned(), Vec::new()).await?,
             }
         }
         if self.human {
@@ -236,10 +240,15 @@ impl Chat {
     }
 
     /// Tells the agent something. What it can do with skills is what there is by now.
-    async fn tell(&mut self, session: &mut Session<'_>, text: String) -> Result<TurnEnd, Failure> {
+    async fn tell(
+        &mut self,
+        session: &mut Session<'_>,
+        text: String,
+        images: Vec<Part>,
+    ) -> Result<TurnEnd, Failure> {
         let toolbox = self.workshop.toolbox(&self.agent.tree, &Bounds::default()).await;
         self.agent.toolbox = toolbox.map_err(|why| Failure::new(Exit::System, why))?;
-        self.turn(session, Turn::Tell(text)).await
+        self.turn(session, Turn::Tell(text, images)).await
     }
 
     /// Tells the agent what a skill says, and holds the turn to the skill's bounds.
@@ -248,12 +257,13 @@ impl Chat {
         session: &mut Session<'_>,
         brief: &Brief,
         bounds: &Bounds,
+        images: Vec<Part>,
     ) -> Result<TurnEnd, Failure> {
         let toolbox = self.workshop.toolbox(&self.agent.tree, bounds).await;
         self.agent.toolbox = toolbox.map_err(|why| Failure::new(Exit::System, why))?;
         let rules = std::mem::replace(&mut self.agent.permissions, self.workshop.permissions(bounds));
         self.agent.tree.answer_within(brief.own_turns);
-        let end = self.turn(session, Turn::Tell(brief.text.clone())).await;
+        let end = self.turn(session, Turn::Tell(brief.text.clone(), images)).await;
         self.agent.tree.answer_within(None);
         self.agent.permissions = rules;
         end
@@ -275,9 +285,10 @@ impl Chat {
         let Self { agent, log, heard, asked, lines, bound, .. } = self;
         let talking = async {
             match turn {
-                Turn::Tell(text) => {
+                Turn::Tell(text, mut parts) => {
                     let told = bound.gate.prompted(&text).await;
-                    let parts = [Some(text), told].into_iter().flatten().map(Part::Text).collect();
+                    // What is said about a picture is understood best after it.
+                    parts.extend([Some(text), told].into_iter().flatten().map(Part::Text));
                     agent.turn(log, parts, None, &stop).await.map(Some)
                 }
                 Turn::GoOn => agent.go_on(log, &stop).await,
