@@ -1,5 +1,6 @@
 //! What Claude Code is given: hooks in its settings, and an MCP server.
 
+use crate::entry::{Entry, in_json, texts};
 use crate::hooks::Hooks;
 use crate::piece::{Content, Member, Piece, Theirs};
 use crate::{Client, Error, Target};
@@ -36,9 +37,9 @@ pub(crate) fn pieces(target: &Target<'_>) -> Result<Vec<Piece>, Error> {
     let program = binary.rsplit('/').next().unwrap_or(binary).to_owned();
     let hooks = Hooks { client: Client::Claude, program, wanted: handlers(binary) };
     let server = Member {
-        path: &["mcpServers", "abide"],
-        value: server(binary),
-        is_ours: is_our_server,
+        path: SERVER,
+        value: server(binary, &Entry::wanted(target, entry(target)?)),
+        is_ours: |found| started(found).is_some(),
         theirs: Theirs::Refused,
     };
     Ok(vec![
@@ -69,18 +70,31 @@ pub(crate) fn handlers(binary: &str) -> Vec<(&'static str, Value)> {
     EVENTS.map(handler).to_vec()
 }
 
-fn server(binary: &str) -> Value {
-    Value::Map(vec![
+/// Where the file of servers has ours.
+const SERVER: &[&str] = &["mcpServers", "abide"];
+
+fn server(binary: &str, entry: &Entry) -> Value {
+    let mut server = vec![
         ("type".to_owned(), text("stdio")),
         ("command".to_owned(), text(binary)),
-        ("args".to_owned(), Value::List(vec![text("mcp")])),
+        ("args".to_owned(), Value::List(entry.words().into_iter().map(Value::Text).collect())),
         // Without it, the tools may be hidden behind a search.
         ("alwaysLoad".to_owned(), Value::Bool(true)),
-    ])
+    ];
+    if !entry.variables.is_empty() {
+        server.push(("env".to_owned(), entry.environment()));
+    }
+    Value::Map(server)
 }
 
-fn is_our_server(found: &Json) -> bool {
-    found["args"].as_array().is_some_and(|arguments| matches!(arguments.as_slice(), [one] if one == "mcp"))
+/// Returns the entry of abide's that is in the file of servers now.
+pub(crate) fn entry(target: &Target<'_>) -> Result<Option<Entry>, Error> {
+    in_json(&target.places.claude_servers(target.scope)?, SERVER, started)
+}
+
+fn started(found: &Json) -> Option<Entry> {
+    let words: Vec<&str> = found["args"].as_array()?.iter().map(Json::as_str).collect::<Option<_>>()?;
+    Some(Entry::read(words)?.with(texts(&found["env"])))
 }
 
 fn text(text: &str) -> Value {
@@ -103,6 +117,6 @@ pub fn plugin_manifest() -> String {
         ("version".to_owned(), text(env!("CARGO_PKG_VERSION"))),
         ("description".to_owned(), text("Makes the agent follow the workflow: hooks, tools and a skill")),
         ("license".to_owned(), text("MIT OR Apache-2.0")),
-        ("mcpServers".to_owned(), Value::Map(vec![("abide".to_owned(), server("abide"))])),
+        ("mcpServers".to_owned(), Value::Map(vec![("abide".to_owned(), server("abide", &Entry::default()))])),
     ]))
 }

@@ -4,6 +4,7 @@
 //! configuration; writing it approves our own hook, so a person is asked before. The digest was compared with what
 //! `codex app-server` (`hooks/list`) says of the same hooks.
 
+use crate::entry::Entry;
 use crate::hooks::Hooks;
 use crate::piece::{Content, Piece};
 use crate::receipt::digest;
@@ -13,7 +14,7 @@ use abide_formats::edit::{Draft, Problem, toml};
 use abide_formats::json::to_json;
 use serde_json::{Value as Json, json};
 use std::path::Path;
-use toml_edit::{Array, DocumentMut};
+use toml_edit::{Array, DocumentMut, InlineTable};
 
 /// The events that help, the names that approvals give them, and whether a failing hook must block.
 const EVENTS: [(&str, &str, bool); 8] = [
@@ -36,8 +37,8 @@ const LONGEST_CALL: i64 = 3600;
 /// The tables of `config.toml` that are ours.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    /// The program of the MCP server, if it is to be in this file.
-    server: Option<String>,
+    /// The MCP server, as its program and what that is told, if it is to be in this file.
+    server: Option<(String, Entry)>,
     /// Which hook is approved by which digest.
     approvals: Vec<(String, String)>,
     /// What the names of approvals start with.
@@ -57,7 +58,7 @@ pub(crate) fn pieces(
     let hooks = || Hooks { client: Client::Codex, program: file_name(binary), wanted: handlers(binary) };
     let piece = Piece { path, content: Content::Json { members: Vec::new(), hooks: Some(hooks()) } };
     let approvals = approvals(target, &hooks(), &piece, &hooks_text(&piece)?)?;
-    let server = Some(binary.to_owned());
+    let server = Some((binary.to_owned(), Entry::wanted(target, entry(target)?)));
     let user = target.places.codex(Scope::User)?.join("config.toml");
     let mut pieces = vec![piece];
     let own = folder.join("config.toml");
@@ -186,10 +187,11 @@ impl Tables {
 
     pub(crate) fn hold(&self, text: &str) -> Result<bool, Problem> {
         let document = toml::parse(text)?;
-        let server = self.server.as_ref().is_none_or(|program| {
+        let server = self.server.as_ref().is_none_or(|(program, entry)| {
             let found = toml::at(&document, SERVER);
             found.is_some_and(|found| {
-                found.get("command").and_then(|item| item.as_str()) == Some(program) && is_our_server(found)
+                found.get("command").and_then(|item| item.as_str()) == Some(program)
+                    && started(found).as_ref() == Some(entry)
             })
         });
         let approved = |(key, digest): &(String, String)| {
@@ -214,7 +216,7 @@ impl Tables {
     /// Returns the paths of what is ours in a document.
     fn ours(&self, document: &DocumentMut) -> Vec<Vec<String>> {
         let mut ours = Vec::new();
-        if self.server.is_some() && toml::at(document, SERVER).is_some_and(is_our_server) {
+        if self.server.is_some() && toml::at(document, SERVER).and_then(started).is_some() {
             ours.push(SERVER.map(str::to_owned).to_vec());
             if is_typing_off(document) {
                 ours.push(TYPING.map(str::to_owned).to_vec());
@@ -244,13 +246,16 @@ impl Tables {
     }
 
     pub(crate) fn insert(&self, draft: &mut Draft) -> Result<(), Problem> {
-        if let Some(program) = &self.server {
-            let arguments = Array::from_iter(["mcp"]);
-            let lines = [
+        if let Some((program, entry)) = &self.server {
+            let arguments = Array::from_iter(entry.words());
+            let mut lines = vec![
                 ("command", program.into()),
                 ("args", arguments.into()),
                 ("tool_timeout_sec", LONGEST_CALL.into()),
             ];
+            if !entry.variables.is_empty() {
+                lines.push(("env", InlineTable::from_iter(entry.variables.clone()).into()));
+            }
             toml::append(draft, SERVER, &lines)?;
             if toml::at(&toml::parse(draft.text())?, TYPING).is_none() {
                 toml::set(draft, TYPING[0], TYPING[1], &false.into())?;
@@ -277,13 +282,20 @@ fn is_kept(document: &DocumentMut) -> bool {
     toml::at(document, TYPING).is_some() && !is_typing_off(document)
 }
 
-fn is_our_server(found: &toml_edit::Item) -> bool {
-    let arguments = found.get("args").and_then(|item| item.as_array());
-    let program = found.get("command").and_then(|item| item.as_str()).unwrap_or_default();
-    !program.is_empty()
-        && arguments.is_some_and(|words| {
-            words.len() == 1 && words.get(0).and_then(|word| word.as_str()) == Some("mcp")
-        })
+/// Returns the entry of abide's that is in the configuration now; a file that cannot be parsed is somebody else's to report.
+pub(crate) fn entry(target: &Target<'_>) -> Result<Option<Entry>, Error> {
+    let path = target.places.codex(target.scope)?.join("config.toml");
+    let document = crate::file::read(&path)?.and_then(|text| toml::parse(&text).ok());
+    Ok(document.and_then(|document| toml::at(&document, SERVER).and_then(started)))
+}
+
+fn started(found: &toml_edit::Item) -> Option<Entry> {
+    found.get("command")?.as_str().filter(|program| !program.is_empty())?;
+    let words: Option<Vec<&str>> =
+        found.get("args")?.as_array()?.iter().map(toml_edit::Value::as_str).collect();
+    let variables = found.get("env").and_then(|item| item.as_table_like());
+    let variables = variables.into_iter().flat_map(|table| table.iter());
+    Some(Entry::read(words?)?.with(variables.filter_map(|(name, value)| Some((name, value.as_str()?)))))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub fn hooked(
     inherited: impl Fn(&str) -> Option<String>,
 ) -> Result<Hooked, Error> {
     for scope in Scope::ALL {
-        let target = Target { client, scope, binary, places };
+        let target = Target { client, scope, binary, places, server: None };
         // What cannot be read is not relied on.
         let installed = matches!(inspect(&target), Ok(Gate::Installed));
         if installed && switched_off(&target).is_ok_and(|switches| switches.is_empty()) {
@@ -150,7 +150,7 @@ mod tests {
             assert_ne!(passed, Hooked::default(), "{client:?}");
             let all = format!("{passed:?}");
             assert!(all.contains("/opt/abide") && all.contains("PreToolUse"), "{all}");
-            let target = Target { client, scope: Scope::Project, binary, places: &places };
+            let target = Target { client, scope: Scope::Project, binary, places: &places, server: None };
             crate::plan::install(target).unwrap().apply().unwrap();
             let trusted = client != Client::Codex;
             assert_eq!(

@@ -12,6 +12,7 @@ pub mod canary;
 pub mod claude;
 mod client;
 pub mod codex;
+mod entry;
 mod file;
 mod hooks;
 pub mod inspect;
@@ -25,6 +26,7 @@ pub mod switches;
 pub mod trial;
 
 pub use client::{Client, Places, Scope};
+pub use entry::Server;
 pub use file::FileError;
 pub use plan::{Change, Plan};
 
@@ -41,6 +43,8 @@ pub struct Target<'a> {
     pub binary: &'a Path,
     /// The folders.
     pub places: &'a Places,
+    /// The server whose abilities its agent is given; with none, the one that its file names already, else this machine.
+    pub server: Option<&'a Server>,
 }
 
 /// Why nothing was changed, or not everything.

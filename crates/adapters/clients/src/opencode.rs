@@ -2,6 +2,7 @@
 //!
 //! The plugin is `clients/opencode`, compiled; the path of the program is written into the file.
 
+use crate::entry::{Entry, in_json, texts};
 use crate::piece::{Content, Member, Piece, Theirs};
 use crate::receipt::digest;
 use crate::{Error, Places, Target, file};
@@ -22,17 +23,13 @@ const TIMEOUT: i64 = 3_600_000;
 
 pub(crate) fn pieces(target: &Target<'_>) -> Result<Vec<Piece>, Error> {
     let binary = target.binary.to_str().ok_or_else(|| Error::Path(target.binary.to_path_buf()))?;
-    let server = Value::Map(vec![
-        ("type".to_owned(), Value::Text("local".to_owned())),
-        (
-            "command".to_owned(),
-            Value::List([binary, "mcp"].map(|word| Value::Text(word.to_owned())).to_vec()),
-        ),
-        ("enabled".to_owned(), Value::Bool(true)),
-        ("timeout".to_owned(), Value::Int(TIMEOUT)),
-    ]);
-    let member =
-        Member { path: &["mcp", "abide"], value: server, is_ours: is_our_server, theirs: Theirs::Refused };
+    let entry = Entry::wanted(target, entry(target)?);
+    let member = Member {
+        path: SERVER,
+        value: server(binary, &entry),
+        is_ours: |found| started(found).is_some(),
+        theirs: Theirs::Refused,
+    };
     Ok(vec![
         Piece {
             path: target.places.opencode(target.scope)?.join("plugins/abide.js"),
@@ -81,8 +78,32 @@ pub fn last_loaded(places: &Places) -> Option<Loaded> {
     Some(Loaded { at, version: sign["version"].as_str().map(str::to_owned) })
 }
 
-fn is_our_server(found: &Json) -> bool {
-    found["command"].as_array().is_some_and(|words| matches!(words.as_slice(), [_, mcp] if mcp == "mcp"))
+/// Where the settings have the server.
+const SERVER: &[&str] = &["mcp", "abide"];
+
+fn server(binary: &str, entry: &Entry) -> Value {
+    let command = std::iter::once(binary.to_owned()).chain(entry.words()).map(Value::Text);
+    let mut server = vec![
+        ("type".to_owned(), Value::Text("local".to_owned())),
+        ("command".to_owned(), Value::List(command.collect())),
+        ("enabled".to_owned(), Value::Bool(true)),
+        ("timeout".to_owned(), Value::Int(TIMEOUT)),
+    ];
+    if !entry.variables.is_empty() {
+        server.push(("environment".to_owned(), entry.environment()));
+    }
+    Value::Map(server)
+}
+
+/// Returns the entry of abide's that is in the settings now.
+pub(crate) fn entry(target: &Target<'_>) -> Result<Option<Entry>, Error> {
+    in_json(&target.places.opencode_settings(target.scope)?, SERVER, started)
+}
+
+fn started(found: &Json) -> Option<Entry> {
+    let (_, words) = found["command"].as_array()?.split_first()?;
+    let words: Vec<&str> = words.iter().map(Json::as_str).collect::<Option<_>>()?;
+    Some(Entry::read(words)?.with(texts(&found["environment"])))
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub fn install(target: Target<'_>) -> Result<Plan<'_>, Error> {
         plan.notes.extend(note(&piece, &text));
         plan.changes.extend(change);
     }
+    plan.notes.extend(kept_server(&target)?);
     Ok(plan)
 }
 
@@ -95,6 +96,22 @@ pub(crate) fn pieces(
         Client::OpenCode => opencode::pieces(target),
         Client::Codex => codex::pieces(target, hooks_text),
     }
+}
+
+/// Says that a server stays which nobody asked for this time.
+fn kept_server(target: &Target<'_>) -> Result<Option<String>, Error> {
+    let found = match target.client {
+        Client::Claude => claude::entry(target)?,
+        Client::OpenCode => opencode::entry(target)?,
+        Client::Codex => codex::entry(target)?,
+    };
+    let server = found.and_then(|found| found.server).filter(|_| target.server.is_none());
+    Ok(server.map(|server| {
+        format!(
+            "its agent is given the abilities of the server {}, and stays so; uninstall abide and install it again for those of this machine",
+            server.url
+        )
+    }))
 }
 
 /// Returns the change of a file, if there is one, and the text that it holds in the end.

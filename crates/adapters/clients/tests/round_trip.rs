@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "these tests write the files that are edited")]
 
 use abide_clients::inspect::{Gate, inspect};
-use abide_clients::{Client, Places, Scope, Target, plan};
+use abide_clients::{Client, Places, Scope, Server, Target, plan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +42,7 @@ impl Machine {
     }
 
     fn target(&self, client: Client, scope: Scope) -> Target<'_> {
-        Target { client, scope, binary: Path::new("/opt/my bin/abide"), places: &self.places }
+        Target { client, scope, binary: Path::new("/opt/my bin/abide"), places: &self.places, server: None }
     }
 
     /// Returns every file and folder, with what it holds and who may do what; not what abide remembers.
@@ -342,6 +342,106 @@ fn two_projects_share_the_users_file_and_leave_it_in_any_order() {
         }
         let left = fs::read_to_string(machine.folder.path().join("home/.codex/config.toml")).unwrap();
         assert_eq!(left.trim_end(), "# mine\nmodel = \"x\"", "{order:?}");
+    }
+}
+
+/// Returns a server with the file that has its key.
+fn at(url: &str) -> Server {
+    Server { url: url.to_owned(), key_file: Some("/home/ada/a \"key\"".to_owned()) }
+}
+
+#[test]
+fn a_server_goes_in_stays_and_comes_out() {
+    let (first, second) = (at("https://one.example"), at("https://two.example"));
+    for (client, scope) in everywhere() {
+        for file in edited(client, scope) {
+            for text in texts(file) {
+                let machine = Machine::new();
+                machine.write(file, text);
+                let before = machine.files();
+                let plain = machine.target(client, scope);
+                let (told, other) =
+                    (Target { server: Some(&first), ..plain }, Target { server: Some(&second), ..plain });
+                plan::install(told).unwrap().apply().unwrap();
+                let during = machine.files();
+                assert_eq!(inspect(&plain).unwrap(), Gate::Installed, "{file}: {text:?}");
+                assert!(plan::install(told).unwrap().changes.is_empty(), "{file}: {text:?}");
+                // Nobody names the server the next time: it stays, and that is said.
+                let again = plan::install(plain).unwrap();
+                assert!(again.changes.is_empty(), "{again:?}");
+                assert!(again.notes.iter().any(|note| note.contains(&first.url)), "{:?}", again.notes);
+                let newer = Target { binary: Path::new("/opt/2/abide"), ..plain };
+                plan::install(newer).unwrap().apply().unwrap();
+                assert!(plan::install(Target { server: Some(&first), ..newer }).unwrap().changes.is_empty());
+                plan::install(plain).unwrap().apply().unwrap();
+                assert_eq!(machine.files(), during, "{file}: {text:?}");
+                assert_eq!(plan::install(other).unwrap().changes.len(), 1, "one file has the server");
+                plan::install(other).unwrap().apply().unwrap();
+                let all: Vec<u8> =
+                    machine.files().into_values().filter_map(|(_, bytes)| bytes).flatten().collect();
+                let all = String::from_utf8_lossy(&all);
+                assert!(all.contains(&second.url) && !all.contains(&first.url), "{all}");
+                machine.uninstall(client, scope);
+                assert_eq!(machine.files(), before, "{client:?} {scope:?} {file}: {text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_was_written_by_hand_is_abides_and_keeps_its_variables() {
+    let arguments = r#""command": "abide", "args": ["mcp", "--server", "https://one.example"]"#;
+    for (client, file, text) in [
+        (
+            Client::OpenCode,
+            "project/opencode.json",
+            r#"{ "mcp": { "abide": { "type": "local", "command": ["abide", "mcp", "--server", "https://one.example"], "environment": { "ABIDE_KEY_FILE": "/k" } } } }"#.to_owned(),
+        ),
+        (
+            Client::Claude,
+            "project/.mcp.json",
+            format!(r#"{{ "mcpServers": {{ "abide": {{ {arguments}, "env": {{ "ABIDE_KEY_FILE": "/k" }} }} }} }}"#),
+        ),
+        (
+            Client::Codex,
+            "project/.codex/config.toml",
+            "[mcp_servers.abide]\ncommand = \"abide\"\nargs = [\"mcp\", \"--server\", \"https://one.example\"]\n\n[mcp_servers.abide.env]\nABIDE_KEY_FILE = \"/k\"\n".to_owned(),
+        ),
+    ] {
+        let machine = Machine::new();
+        machine.write(file, &text);
+        let target = machine.target(client, Scope::Project);
+        assert!(matches!(inspect(&target).unwrap(), Gate::Different { .. }), "{client:?}: it lacks the hooks");
+        machine.install(client, Scope::Project).unwrap();
+        assert_eq!(inspect(&target).unwrap(), Gate::Installed, "{client:?}");
+        assert_eq!(machine.install(client, Scope::Project).unwrap(), 0, "{client:?}");
+        let path = machine.folder.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        for word in ["/opt/my bin/abide", "--server", "https://one.example", "ABIDE_KEY_FILE", "/k"] {
+            assert_eq!(text.matches(word).count(), 1, "{word}: {text}");
+        }
+        // What somebody asks for by name takes the place of all of it.
+        let other = at("https://two.example");
+        plan::install(Target { server: Some(&other), ..target }).unwrap().apply().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("one.example") && !text.contains("ABIDE_KEY_FILE"), "{text}");
+        machine.uninstall(client, Scope::Project);
+        assert_eq!(inspect(&target).unwrap(), Gate::Absent);
+        let left = fs::read_to_string(&path).unwrap_or_default();
+        assert!(!left.contains("abide"), "{left}");
+    }
+}
+
+#[test]
+fn a_program_of_the_users_under_abides_name_is_refused() {
+    for words in [&["mine", "mcp", "--server"][..], &["mine", "mcp", "--port", "1"], &["mine"]] {
+        let machine = Machine::new();
+        let text =
+            serde_json::json!({ "mcp": { "abide": { "type": "local", "command": words } } }).to_string();
+        machine.write("project/opencode.json", &text);
+        let error = machine.install(Client::OpenCode, Scope::Project).unwrap_err().to_string();
+        assert!(error.contains("is not abide's"), "{error}");
+        assert_eq!(fs::read_to_string(machine.places.root.join("opencode.json")).unwrap(), text);
     }
 }
 

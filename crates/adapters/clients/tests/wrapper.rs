@@ -24,7 +24,13 @@ fn hook(event: &str, body: Option<&str>) -> (Option<i32>, String) {
         claude_home: None,
         codex_home: None,
     };
-    let target = Target { client: Client::Codex, scope: Scope::Project, binary: &binary, places: &places };
+    let target = Target {
+        client: Client::Codex,
+        scope: Scope::Project,
+        binary: &binary,
+        places: &places,
+        server: None,
+    };
     plan::install(target).unwrap().apply().unwrap();
     let hooks: Value =
         serde_json::from_str(&fs::read_to_string(folder.path().join(".codex/hooks.json")).unwrap()).unwrap();

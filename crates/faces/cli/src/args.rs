@@ -104,7 +104,7 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
-    /// Put abide into Claude Code, OpenCode or Codex: hooks or a plugin, and its tools
+    /// Put abide into Claude Code, OpenCode or Codex: hooks or a plugin, and its tools, or with `--server` those of a server
     Install(InstallArguments),
     /// Take abide out of a client again
     Uninstall(ClientArguments),

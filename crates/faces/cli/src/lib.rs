@@ -88,7 +88,7 @@ fn run(
         Command::Schema(arguments) => commands::schema(&mut session, arguments),
         Command::Explain(arguments) => commands::explain(&mut session, arguments),
         Command::Completions(arguments) => commands::completions(&mut session, arguments),
-        Command::Install(arguments) => commands::install(&mut session, arguments),
+        Command::Install(install) => commands::install(&mut session, &arguments.shared, install),
         Command::Uninstall(arguments) => commands::uninstall(&mut session, arguments),
         Command::Doctor(arguments) => commands::doctor(&mut session, arguments),
         Command::Model(arguments) => commands::model(&mut session, arguments),

@@ -1,19 +1,26 @@
 //! `abide install` and `abide uninstall`: abide in the agent that a user already has, and out of it again.
 
-use crate::args::{ClientArguments, ClientName, InstallArguments};
+use crate::args::{ClientArguments, ClientName, InstallArguments, Shared};
 use crate::human::is_here;
+use crate::remote::keyless;
 use crate::session::Session;
 use crate::ui::changes::changes;
 use crate::ui::{Ink, json::from_path};
 use crate::{Exit, Failure};
-use abide_clients::{Change, Client, Error, Places, Plan, Scope, Target, plan};
+use abide_clients::{Change, Client, Error, Places, Plan, Scope, Server, Target, plan};
+use abide_sdk::{Abide, Options};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Puts abide into a client.
-pub(crate) fn install(session: &mut Session<'_>, arguments: &InstallArguments) -> Result<Exit, Failure> {
+pub(crate) fn install(
+    session: &mut Session<'_>,
+    shared: &Shared,
+    arguments: &InstallArguments,
+) -> Result<Exit, Failure> {
     let (places, binary) = (places(session), binary(session)?);
-    let target = target(&arguments.into, &places, &binary);
+    let server = server(session, shared)?;
+    let target = target(&arguments.into, &places, &binary, server.as_ref());
     let plan = plan::install(target).map_err(|error| failure(&error))?;
     show(session, &plan, &arguments.into, "is in")?;
     if plan.changes.is_empty() || arguments.into.dry_run {
@@ -37,7 +44,7 @@ pub(crate) fn install(session: &mut Session<'_>, arguments: &InstallArguments) -
 /// Takes abide out of a client.
 pub(crate) fn uninstall(session: &mut Session<'_>, arguments: &ClientArguments) -> Result<Exit, Failure> {
     let (places, binary) = (places(session), binary(session)?);
-    let target = target(arguments, &places, &binary);
+    let target = target(arguments, &places, &binary, None);
     let plan = plan::uninstall(target).map_err(|error| failure(&error))?;
     show(session, &plan, arguments, "is not in")?;
     if !arguments.dry_run {
@@ -49,10 +56,34 @@ pub(crate) fn uninstall(session: &mut Session<'_>, arguments: &ClientArguments) 
     Ok(Exit::Done)
 }
 
-fn target<'a>(arguments: &ClientArguments, places: &'a Places, binary: &'a Path) -> Target<'a> {
+/// Returns the server whose abilities the agent is given. That the variable names one is no reason to write it into a file.
+fn server(session: &Session<'_>, shared: &Shared) -> Result<Option<Server>, Failure> {
+    let Some(url) = &shared.server else {
+        return match &shared.key_file {
+            Some(_) => Err(keyless()),
+            None => Ok(None),
+        };
+    };
+    // An address that nothing can be asked at is not written down.
+    Abide::new(&Options::new(url)).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let key_file = shared.key_file.as_ref().map(|file| {
+        // The client starts it in a folder of its own choice.
+        let file = session.place.start.join(file);
+        let text = file.to_str().map(str::to_owned);
+        text.ok_or_else(|| failure(&Error::Path(file)))
+    });
+    Ok(Some(Server { url: url.clone(), key_file: key_file.transpose()? }))
+}
+
+fn target<'a>(
+    arguments: &ClientArguments,
+    places: &'a Places,
+    binary: &'a Path,
+    server: Option<&'a Server>,
+) -> Target<'a> {
     let client = client(arguments);
     let scope = if arguments.user { Scope::User } else { Scope::Project };
-    Target { client, scope, binary, places }
+    Target { client, scope, binary, places, server }
 }
 
 fn client(arguments: &ClientArguments) -> Client {

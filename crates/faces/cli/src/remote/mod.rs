@@ -27,8 +27,7 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
         return match shared.key_file {
             // That of `abide mcp --http` opens its own door.
             Some(_) if !matches!(&arguments.command, Command::Mcp(mcp) if mcp.http.is_some()) => {
-                Err(Failure::new(Exit::Usage, "`--key-file` is the key of a server")
-                    .help("name it with `--server URL`"))
+                Err(keyless())
             }
             _ => Ok(None),
         };
@@ -38,6 +37,8 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
             // A session that was held to its runs yesterday is not let go because a variable is set.
             return Ok(None);
         }
+        // It asks no server, and writes down which one is to be asked.
+        Command::Install(_) => return Ok(None),
         Command::Mcp(mcp) if mcp.http.is_some() => {
             return Err(Failure::new(
                 Exit::Usage,
@@ -69,9 +70,14 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<Op
     runs::block_on(async { remote.done(session, &arguments.command).await })?.map(Some)
 }
 
+/// Says that a key needs a server.
+pub(crate) fn keyless() -> Failure {
+    Failure::new(Exit::Usage, "`--key-file` is the key of a server").help("name it with `--server URL`")
+}
+
 fn only_here() -> Failure {
     Failure::new(Exit::Usage, "this command works on this machine alone, and not with a server").help(
-        "list, show, plan, run, resume, runs, status, logs, approve, reject, cancel and mcp use a server; leave out `--server`, or unset ABIDE_SERVER",
+        "list, show, plan, run, resume, runs, status, logs, approve, reject, cancel, mcp and install use a server; leave out `--server`, or unset ABIDE_SERVER",
     )
 }
 

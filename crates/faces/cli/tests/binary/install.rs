@@ -166,3 +166,58 @@ fn a_client_without_abide_is_a_note() {
         ("note", "Claude Code is here (~/.claude), and abide is not in it")
     );
 }
+
+#[test]
+fn a_server_is_written_kept_accepted_and_taken_out() {
+    for (client, file) in
+        [("claude", ".mcp.json"), ("opencode", "opencode.json"), ("codex", ".codex/config.toml")]
+    {
+        let project = Project::new();
+        let url = "http://127.0.0.1:1";
+        let words = ["install", client, "--yes", "--server", url, "--key-file", "key"];
+        let outcome = abide(&project, &words);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let text = fs::read_to_string(project.path(file)).unwrap();
+        let key = project.path("key");
+        assert!(text.contains(url) && text.contains(key.to_str().unwrap()), "the whole path: {text}");
+        let again = abide(&project, &words);
+        assert!(again.err.starts_with("nothing to do: abide is in "), "{again:?}");
+        assert!(!again.err.contains("note: "), "who names the server needs no word about it: {again:?}");
+        // Neither a variable nor its absence changes what was written.
+        for server in ["", "http://127.0.0.1:2"] {
+            let again = finish(
+                project.command(&["install", client]).env("PATH", "/nowhere").env("ABIDE_SERVER", server),
+            );
+            assert_eq!((again.code, again.out.as_str()), (Some(0), ""), "{again:?}");
+            assert!(again.err.contains(&format!("abilities of the server {url}, and stays so")), "{again:?}");
+        }
+        let found = doctor(&project, client);
+        assert!(found[0].1.contains("denies a canary call"), "{found:?}");
+        assert_eq!(fs::read_to_string(project.path(file)).unwrap(), text);
+        let refused = abide(&project, &["uninstall", client, "--server", url]);
+        assert_eq!(refused.code, Some(2), "what is taken out is what is there: {refused:?}");
+        assert_eq!(abide(&project, &["uninstall", client]).code, Some(0));
+        let left: Vec<_> =
+            fs::read_dir(project.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [".git"], "nothing is left");
+    }
+}
+
+#[test]
+fn what_is_no_server_is_not_written() {
+    let project = Project::new();
+    for words in
+        [&["--server", "nowhere"][..], &["--server", "http://ada:secret@127.0.0.1:1"], &["--key-file", "key"]]
+    {
+        let words: Vec<&str> = ["install", "opencode"].into_iter().chain(words.iter().copied()).collect();
+        for server in [None, Some("http://127.0.0.1:1")] {
+            let mut command = project.command(&words);
+            if let Some(server) = server {
+                command.env("ABIDE_SERVER", server);
+            }
+            let refused = finish(&mut command);
+            assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{refused:?}");
+            assert!(!project.path("opencode.json").exists());
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::server::Server;
 use crate::support::{Project, finish};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const RELEASE: &str = "description: Releases\ninputs:\n  version: { type: string, required: true }\nsteps:\n  - id: build\n    run: echo built {{inputs.version}}\n  - id: ask\n    type: approval\n    prompt: Ship it?\n    needs: [build]\n  - id: ship\n    run: echo shipped >> shipped\n    needs: [ask]\n";
 const QUICK: &str = "description: Quick\nsettings: { enforcement: loose }\nsteps:\n  - id: wait\n    type: approval\n    prompt: Go on?\n";
@@ -23,7 +23,12 @@ impl Client {
     fn start(project: &Project, server: &Server, key: &str) -> Self {
         let url = format!("http://{}", server.address);
         let mut command = project.command(&["mcp", "--server", &url]);
-        command.env("ABIDE_KEY", key.trim()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.env("ABIDE_KEY", key.trim());
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -142,4 +147,22 @@ fn what_rests_on_the_session_is_refused_with_the_reason() {
         let refused = finish(here.command(&["mcp", "--key-file", "nowhere"]).env("ABIDE_SERVER", server));
         assert_eq!(refused.code, Some(2), "{refused:?}");
     }
+}
+
+#[test]
+fn what_install_writes_is_a_server_that_answers() {
+    let (there, here) = projects();
+    let key = there.abide(&["key", "create", "ci", "--scope", "run"]).out;
+    here.write("key", &key);
+    let server = Server::start(&there, &["--require-key"]);
+    let url = format!("http://{}", server.address);
+    let installed = here.abide(&["install", "opencode", "--server", &url, "--key-file", "key"]);
+    assert_eq!(installed.code, Some(0), "{installed:?}");
+    let settings = std::fs::read_to_string(here.path("opencode.json")).unwrap();
+    let settings: Value = serde_json::from_str(&settings).unwrap();
+    let words = settings["mcp"]["abide"]["command"].as_array().unwrap();
+    let words: Vec<&str> = words[1..].iter().map(|word| word.as_str().unwrap()).collect();
+    let mut client = Client::of(here.command(&words));
+    let (_, text, _) = client.call("ability_list", &json!({}));
+    assert!(text.contains("- release: Releases") && !text.contains("local"), "{text}");
 }

@@ -39,7 +39,7 @@ fn of_client(
 ) -> Vec<Check> {
     let mut checks = Vec::new();
     for scope in Scope::ALL {
-        let target = Target { client, scope, binary, places };
+        let target = Target { client, scope, binary, places, server: None };
         match inspect(&target) {
             // No home is no place to look at.
             Ok(Gate::Absent) | Err(abide_clients::Error::NoHome) => {}
