@@ -4,11 +4,14 @@
 //! that nobody drives any more ([`look_out`]), because their server was killed, left them when it ended, or lost its way to the
 //! database. Who drives is decided by the lease alone, so two that look at once are no harm.
 
+mod family;
+
+use self::family::{Doing, Family};
 use crate::door::closed;
 use crate::house::House;
 use crate::{notices, operations};
 use abide_core::event::{Event, LossDecision, RunId};
-use abide_core::run::{Run, RunStatus};
+use abide_core::run::Run;
 use abide_engine::LoadError;
 use abide_engine::driver::{DriveError, Observer};
 use abide_engine::port::{Line, OpenStart, Signal, Store as _, StoreError};
@@ -39,6 +42,8 @@ const MOST_FOLLOWED: usize = 4_096;
 #[derive(Default)]
 pub struct Fleet {
     driven: Mutex<HashMap<RunId, Driven>>,
+    /// Which of them a called run belongs to; taken after `driven` only.
+    within: Mutex<HashMap<RunId, RunId>>,
     /// Runs that are not over and could not be driven on here, with how many events they had then: only a change helps.
     left: Mutex<HashMap<RunId, u64>>,
     /// Counts what steps write, for those who follow it.
@@ -47,8 +52,8 @@ pub struct Fleet {
 
 struct Driven {
     stop: watch::Sender<Option<Signal>>,
-    /// Whether it waits for a human or a moment, so that nothing is cut short when it is left.
-    waits: bool,
+    /// What it does, and what it has called.
+    family: Family,
 }
 
 /// Why a run is driven here.
@@ -100,8 +105,29 @@ impl Fleet {
     }
 
     fn look(&self, run: &Run) {
-        if let Some(driven) = self.driven().get_mut(&run.id) {
-            driven.waits = matches!(run.status(), RunStatus::Waiting | RunStatus::AwaitingPlan);
+        let mut driven = self.driven();
+        if let Some(driven) = driven.get_mut(&run.id) {
+            driven.family.own(Doing::of(run));
+        }
+        // A run that was called is driven with the one that called it.
+        let Some(by) = &run.created.parent else { return };
+        let mut within = lock(&self.within);
+        let root = within.get(&by.0).unwrap_or(&by.0).clone();
+        let Some(driven) = driven.get_mut(&root) else { return };
+        let doing = (!run.is_finished()).then(|| Doing::of(run));
+        match doing {
+            Some(_) => drop(within.insert(run.id.clone(), root)),
+            None => drop(within.remove(&run.id)),
+        }
+        driven.family.called(&run.id, by, doing);
+    }
+
+    /// Forgets a run that is no longer driven here, and what it has called.
+    fn forget(&self, id: &RunId) {
+        let mut driven = self.driven();
+        if let Some(forgotten) = driven.remove(id) {
+            let mut within = lock(&self.within);
+            forgotten.family.members().for_each(|member| drop(within.remove(member)));
         }
     }
 
@@ -135,7 +161,7 @@ impl Fleet {
     /// Asks drivers to leave: those whose run waits, or all of them; returns whether one is still at it.
     fn leave(&self, all: bool) -> bool {
         let driven = self.driven();
-        for run in driven.values().filter(|run| all || run.waits) {
+        for (_, run) in driven.iter().filter(|(id, run)| all || run.family.waits(id)) {
             run.stop.send_replace(Some(Signal::Ask));
         }
         !driven.is_empty()
@@ -154,7 +180,7 @@ fn start<H: House>(house: &Arc<H>, id: RunId, reason: Reason, decision: Option<L
         if driven.contains_key(&id) {
             return;
         }
-        driven.insert(id.clone(), Driven { stop, waits: false });
+        driven.insert(id.clone(), Driven { stop, family: Family::default() });
     }
     let house = Arc::clone(house);
     tokio::spawn(async move {
@@ -176,7 +202,7 @@ fn start<H: House>(house: &Arc<H>, id: RunId, reason: Reason, decision: Option<L
             End::Elsewhere => {}
         }
         fleet.written().remove(&id);
-        fleet.driven().remove(&id);
+        fleet.forget(&id);
         if end != End::Elsewhere {
             house.settle(&id, end == End::Over).await;
         }

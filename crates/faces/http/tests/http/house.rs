@@ -97,6 +97,7 @@ const ABILITIES: &[(&str, &str)] = &[
         "description: d\nsettings: { plan_approval: true }\nsteps:\n  - id: one\n    run: echo done\n",
     ),
     ("outer", "description: d\nsteps:\n  - id: inner\n    type: workflow\n    workflow: simple\n"),
+    ("outermost", "description: d\nsteps:\n  - id: outer\n    type: workflow\n    workflow: outer\n"),
     ("slow", "description: d\nsteps:\n  - id: wait\n    run: echo begun; sleep 30\n"),
     (
         "hidden",

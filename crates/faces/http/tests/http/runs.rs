@@ -221,6 +221,30 @@ async fn the_next_server_goes_on_and_asks_for_what_only_memory_held() {
 }
 
 #[tokio::test]
+async fn a_run_that_waits_for_what_it_has_called_is_left_at_once() {
+    let patient = || Options { grace: Some(Duration::from_mins(10)), ..free() };
+    for ability in ["outer", "outermost"] {
+        let served = Served::with(patient()).await;
+        let run = served.start(ability, None).await;
+        let asked = loop {
+            let inbox = served.client.ask("GET /v1/approvals", None, None).await.json();
+            if let Some(asked) = inbox["items"][0]["run"].as_str() {
+                break asked.to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        assert_ne!(asked, run, "the question is that of the run which was called");
+        // It has only seconds for this: nothing is at work that would need the time.
+        let served = Served::at(served.end().await, patient()).await;
+        let boss = served.house.key_of("boss", &[Scope::Approve], 1).await;
+        let answer = json!({ "step": "ask", "answer": "approved" });
+        let got = post(&served, &format!("/v1/approvals/{asked}"), Some(&boss), answer).await;
+        assert_eq!(got.status, 200, "{got:?}");
+        served.until(&run, "completed").await;
+    }
+}
+
+#[tokio::test]
 async fn a_step_that_was_cut_short_is_decided_by_a_human() {
     let served = Served::with(free()).await;
     let run = served.start("slow", None).await;
