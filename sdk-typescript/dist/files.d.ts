@@ -20,6 +20,13 @@ export type WriteOptions = CallOptions & {
     /** It may not be changed from then on. */
     readonly?: boolean;
 };
+/** How a file or a folder is deleted. */
+export type DeleteOptions = CallOptions & {
+    /** Whether a folder goes with all that is in it. */
+    recursive?: boolean;
+    /** The `etag` of a file as it was seen; if somebody else was quicker, the code is `changed`. */
+    etag?: string | undefined;
+};
 /** The files of sessions. */
 export declare class Files {
     #private;
@@ -39,7 +46,5 @@ export declare class Files {
     /** Searches files for a regular expression; `only` such as `*.txt` says which. */
     grep(session: string, pattern: string, only?: string, options?: CallOptions): Promise<Matches>;
     /** Deletes a file, or a folder: with `recursive`, all that is in it. It is sent once. */
-    delete(session: string, path: string, options?: CallOptions & {
-        recursive?: boolean;
-    }): Promise<Deleted>;
+    delete(session: string, path: string, options?: DeleteOptions): Promise<Deleted>;
 }

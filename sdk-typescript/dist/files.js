@@ -49,9 +49,10 @@ export class Files {
     }
     /** Deletes a file, or a folder: with `recursive`, all that is in it. It is sent once. */
     async delete(session, path, options = {}) {
-        const { recursive, ...call } = options;
+        const { recursive, etag, ...call } = options;
+        const headers = { ...(etag !== undefined && { "if-match": etag }) };
         const query = { path, ...(recursive !== undefined && { recursive }) };
-        return (await this.#wire.call("DELETE /v1/sessions/{session}/fs", { path: { session }, query }, call)).value;
+        return (await this.#wire.call("DELETE /v1/sessions/{session}/fs", { path: { session }, query, headers }, call)).value;
     }
 }
 function tag(answer) {

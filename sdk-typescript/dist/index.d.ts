@@ -37,7 +37,7 @@ export type { AbilityEntry, Execute, Execution } from "./abilities.js";
 export type { AgentFilter, ChangeOptions, SeenAgent } from "./agents.js";
 export { AbideConnectionError, AbideError, AbideProblem, AbideTimeoutError } from "./errors.js";
 export type { StreamOptions } from "./events.js";
-export type { Content, SeenFile, WriteOptions } from "./files.js";
+export type { Content, DeleteOptions, SeenFile, WriteOptions } from "./files.js";
 export { type Page, Pages } from "./pages.js";
 export { type LogOptions, type RunFilter, type WaitOptions, isOver } from "./runs.js";
 export type * from "./schema.js";

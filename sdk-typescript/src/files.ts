@@ -26,6 +26,14 @@ export type WriteOptions = CallOptions & {
   readonly?: boolean;
 };
 
+/** How a file or a folder is deleted. */
+export type DeleteOptions = CallOptions & {
+  /** Whether a folder goes with all that is in it. */
+  recursive?: boolean;
+  /** The `etag` of a file as it was seen; if somebody else was quicker, the code is `changed`. */
+  etag?: string | undefined;
+};
+
 /** The files of sessions. */
 export class Files {
   readonly #wire: Wire;
@@ -81,10 +89,11 @@ export class Files {
   }
 
   /** Deletes a file, or a folder: with `recursive`, all that is in it. It is sent once. */
-  async delete(session: string, path: string, options: CallOptions & { recursive?: boolean } = {}): Promise<Deleted> {
-    const { recursive, ...call } = options;
+  async delete(session: string, path: string, options: DeleteOptions = {}): Promise<Deleted> {
+    const { recursive, etag, ...call } = options;
+    const headers: Record<string, string> = { ...(etag !== undefined && { "if-match": etag }) };
     const query = { path, ...(recursive !== undefined && { recursive }) };
-    return (await this.#wire.call("DELETE /v1/sessions/{session}/fs", { path: { session }, query }, call)).value;
+    return (await this.#wire.call("DELETE /v1/sessions/{session}/fs", { path: { session }, query, headers }, call)).value;
   }
 }
 

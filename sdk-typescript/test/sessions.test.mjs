@@ -241,6 +241,11 @@ test("files of a session are read and written byte for byte, and changed only as
     await assert.rejects(abide.files.list(session, "/note.txt"), (error) => error instanceof AbideError && /is a file/.test(error.message));
     await abide.files.write(session, "/fixed.txt", "fixed", { readonly: true });
     await assert.rejects(abide.files.write(session, "/fixed.txt", "other"), { code: "refused" });
+    const moved = await abide.files.stat(session, "/moved.txt");
+    await abide.files.write(session, "/moved.txt", "by somebody else");
+    await assert.rejects(abide.files.delete(session, "/moved.txt", { etag: moved.etag }), { code: "changed" });
+    const seen = await abide.files.stat(session, "/moved.txt");
+    assert.equal((await abide.files.delete(session, "/moved.txt", { etag: seen.etag })).deleted, 1);
     await assert.rejects(abide.files.delete(session, "/data"), { code: "refused" });
     assert.equal((await abide.files.delete(session, "/data", { recursive: true })).deleted, 2);
     await assert.rejects(abide.files.stat(session, "/data"), { code: "not_found" });

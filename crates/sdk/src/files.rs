@@ -89,10 +89,17 @@ impl Files<'_> {
         Ok(self.0.call(&sent).await?.0)
     }
 
-    /// Deletes a file, or a folder: with `recursive`, all that is in it. It is sent once.
-    pub async fn delete(&self, session: &str, path: &str, recursive: bool) -> Result<Deleted, Error> {
+    /// Deletes a file, or a folder: with `recursive`, all that is in it. With the `etag` of a file, only if nobody else has changed it
+    /// since, else the code is `changed`. It is sent once.
+    pub async fn delete(
+        &self,
+        session: &str,
+        path: &str,
+        recursive: bool,
+        etag: Option<&str>,
+    ) -> Result<Deleted, Error> {
         let query = [("path", path.to_owned()), ("recursive", recursive.to_string())];
-        let sent = self.0.ask(Method::DELETE, "/v1/sessions/{}/fs", &[session], &query)?;
+        let sent = matching(self.0.ask(Method::DELETE, "/v1/sessions/{}/fs", &[session], &query)?, etag)?;
         Ok(self.0.call(&sent).await?.0)
     }
 }

@@ -215,6 +215,12 @@ async fn a_call_is_agreed_to_with_another_key_and_files_are_changed_as_they_were
     assert_eq!(files.grep(session, "^two", Some("*.txt")).await.unwrap().match_count, 1);
     assert!(matches!(files.read(session, "/data").await, Err(Error::Unsendable(_))));
     assert!(matches!(files.list(session, "/moved.txt").await, Err(Error::Unsendable(_))));
-    assert_eq!(files.delete(session, "/data", true).await.unwrap().deleted, 2);
+    let moved = files.stat(session, "/moved.txt").await.unwrap().etag.unwrap();
+    files.write(session, "/moved.txt", "by somebody else", Expect::Anything).await.unwrap();
+    let late = files.delete(session, "/moved.txt", false, Some(&moved)).await.unwrap_err();
+    assert_eq!(late.code(), Some("changed"));
+    let moved = files.stat(session, "/moved.txt").await.unwrap().etag;
+    assert_eq!(files.delete(session, "/moved.txt", false, moved.as_deref()).await.unwrap().deleted, 1);
+    assert_eq!(files.delete(session, "/data", true, None).await.unwrap().deleted, 2);
     assert_eq!(files.stat(session, "/data").await.unwrap_err().code(), Some("not_found"));
 }
