@@ -19,6 +19,8 @@ export interface Ability {
 export interface Agent {
     /** Earlier ones speak first */
     capabilities: string[];
+    /** What is configured for capabilities, by their ids */
+    configuration?: Record<string, Record<string, unknown>>;
     /** Milliseconds since 1970 */
     created_at: number;
     description: string | null;
@@ -30,9 +32,15 @@ export interface Agent {
     /** Milliseconds since 1970 */
     updated_at: number;
 }
+/** The id of a capability, whose configuration stays as it is, or what is configured for it */
+export type AgentCapability = string | {
+    /** What fits the capability, at most 16 KiB; null takes away what there is */
+    configuration: Record<string, unknown> | null;
+    id: string;
+};
 export interface AgentChange {
     /** Earlier ones speak first */
-    capabilities?: string[];
+    capabilities?: AgentCapability[];
     description?: string | null;
     model?: string | null;
     name?: string | null;
@@ -297,7 +305,7 @@ export interface Models {
 }
 export interface NewAgent {
     /** Earlier ones speak first */
-    capabilities?: string[];
+    capabilities?: AgentCapability[];
     description?: string | null;
     model?: string | null;
     name: string;

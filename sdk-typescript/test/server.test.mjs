@@ -192,6 +192,12 @@ test("agents are made, and changed only as they were seen", async () => {
   const changed = await admin.agents.update(made.id, { name: "Bea" }, { etag: seen.etag });
   assert.notEqual(changed.etag, seen.etag);
   await assert.rejects(admin.agents.update(made.id, { name: "Cyd" }, { etag: seen.etag }), { code: "changed", status: 412 });
+  const files = (file_bytes) => [{ id: "session_file_system", configuration: { file_bytes } }, "noop"];
+  const limited = await admin.agents.update(made.id, { capabilities: files(5) });
+  assert.deepEqual(limited.capabilities, ["session_file_system", "noop"]);
+  assert.deepEqual(limited.configuration, { session_file_system: { file_bytes: 5 } });
+  const none = await admin.agents.update(made.id, { capabilities: files(0) }).catch((error) => error);
+  assert.deepEqual([none.code, none.problem.capability], ["capability", "session_file_system"]);
   const unknown = await admin.agents.create({ name: "X", capabilities: ["nothing"] }).catch((error) => error);
   assert.deepEqual([unknown.code, unknown.problem.capability], ["capability", "nothing"]);
   assert.equal((await admin.agents.archive(made.id)).status, "archived");

@@ -90,8 +90,11 @@ fn agent(connection: &Connection, number: usize) -> anyhow::Result<()> {
         )?
         .execute(params![id, format!("Agent {number}"), None::<String>, format!("You are number {number}."), None::<String>, "active", NOW])?;
     connection
-        .prepare_cached("INSERT INTO agent_capabilities (agent_id, capability_id, position, created_at) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![id, "current_time", 0, NOW])?;
+        .prepare_cached(
+            "INSERT INTO agent_capabilities (agent_id, capability_id, position, created_at, configuration)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![id, "current_time", 0, NOW, None::<String>])?;
     note(connection, "createAgent")
 }
 

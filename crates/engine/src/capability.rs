@@ -40,7 +40,7 @@ pub enum RegisterError {
 }
 
 /// A capability that an agent names.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Choice {
     /// Its id, as somebody wrote it, with `@version` behind it where one is required.
     pub id: String,
@@ -52,6 +52,11 @@ impl Choice {
     /// Makes a choice that configures nothing.
     pub fn of(id: impl Into<String>) -> Self {
         Self { id: id.into(), configuration: None }
+    }
+
+    /// Returns its id without the version that is required.
+    pub fn bare_id(&self) -> &str {
+        self.id.split('@').next().unwrap_or(&self.id)
     }
 }
 
@@ -128,7 +133,7 @@ impl CapabilityRegistry {
             .iter()
             .map(|capability| {
                 let id = capability.id();
-                let choice = choices.iter().find(|choice| choice.id.split('@').next() == Some(id.as_str()));
+                let choice = choices.iter().find(|choice| choice.bare_id() == id.as_str());
                 let Some(configuration) = choice.and_then(|choice| choice.configuration.as_ref()) else {
                     return Arc::clone(capability);
                 };

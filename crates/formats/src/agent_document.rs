@@ -3,14 +3,14 @@
 //! The same form as the profiles on the disk, with the keys that a server keeps. Whatever else a file says is refused rather than
 //! dropped: an agent without the `tools` or the `permission` that its file names could do more than its author meant.
 
-use crate::frontmatter;
 use crate::read::{Reader, data};
 use crate::yaml::{Content, Node, emit};
+use crate::{agent, frontmatter};
 use abide_core::diagnostic::{Code, Diagnostic, nearest};
 use abide_core::value::Value;
 
 /// What the file of an agent says.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct AgentDocument {
     /// What people call it.
     pub name: String,
@@ -18,10 +18,19 @@ pub struct AgentDocument {
     pub description: Option<String>,
     /// The model that it talks with.
     pub model: Option<String>,
-    /// The ids of its capabilities, in order.
-    pub capabilities: Vec<String>,
+    /// Its capabilities, in order.
+    pub capabilities: Vec<NamedCapability>,
     /// What it is told in front of everything.
     pub system_prompt: String,
+}
+
+/// A capability that the file of an agent names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedCapability {
+    /// Its id, with `@version` behind it where one is required.
+    pub id: String,
+    /// What is configured for this agent.
+    pub configuration: Option<Value>,
 }
 
 const KEYS: [&str; 4] = ["name", "description", "model", "capabilities"];
@@ -33,8 +42,12 @@ pub fn print(agent: &AgentDocument) -> String {
     head.extend(agent.description.iter().map(|about| ("description".to_owned(), text(about))));
     head.extend(agent.model.iter().map(|model| ("model".to_owned(), text(model))));
     if !agent.capabilities.is_empty() {
-        let ids = agent.capabilities.iter().map(text).collect();
-        head.push(("capabilities".to_owned(), Value::List(ids)));
+        // As in a profile: an id, or the key of what is configured.
+        let named = agent.capabilities.iter().map(|capability| match &capability.configuration {
+            Some(configuration) => Value::Map(vec![(capability.id.clone(), configuration.clone())]),
+            None => text(&capability.id),
+        });
+        head.push(("capabilities".to_owned(), Value::List(named.collect())));
     }
     format!("---\n{}---\n\n{}\n", emit(&Value::Map(head)), agent.system_prompt)
 }
@@ -82,15 +95,12 @@ fn take(reader: &mut Reader<'_>, agent: &mut AgentDocument, key: &Node<'_>, valu
         "name" => agent.name = text(reader).unwrap_or_default(),
         "description" => agent.description = text(reader),
         "model" => agent.model = text(reader),
-        "capabilities" => match data(value) {
-            Value::Null => {}
-            Value::Text(id) => agent.capabilities = vec![id],
-            Value::List(ids) if ids.iter().all(|id| matches!(id, Value::Text(_))) => {
-                let id = |id| if let Value::Text(id) = id { Some(id) } else { None };
-                agent.capabilities = ids.into_iter().filter_map(id).collect();
-            }
-            _ => reader.wrong_type(value, "a list of the ids of capabilities"),
-        },
+        "capabilities" => {
+            let named = agent::capabilities(reader, value).into_iter();
+            let named =
+                named.map(|one| NamedCapability { id: one.id.value, configuration: one.configuration });
+            agent.capabilities = named.collect();
+        }
         other => {
             let problem = Diagnostic::new(
                 Code::UnknownKey,
@@ -118,8 +128,22 @@ mod tests {
         .unwrap();
         assert_eq!(agent.name, "Research Assistant");
         assert_eq!(agent.description.as_deref(), Some("Use when: asked"));
-        assert_eq!(agent.capabilities, ["web_fetch", "current_time"]);
+        assert_eq!(agent.capabilities, [named("web_fetch", None), named("current_time", None)]);
         assert_eq!(agent.system_prompt, "You help.");
+    }
+
+    #[test]
+    fn what_is_configured_is_written_as_in_a_profile() {
+        let most = Value::Map(vec![("max_bytes".to_owned(), Value::Int(7))]);
+        let capabilities = vec![named("current_time", None), named("web_fetch@1", Some(most))];
+        let agent = AgentDocument { name: "a".to_owned(), capabilities, ..AgentDocument::default() };
+        let text = print(&agent);
+        assert_eq!(read(&text).as_ref(), Ok(&agent), "{text}");
+        let profile = agent::read(&text, "a").agent.unwrap();
+        let ids: Vec<_> =
+            profile.capabilities.iter().map(|one| (&*one.id.value, &one.configuration)).collect();
+        let expected: Vec<_> = agent.capabilities.iter().map(|one| (&*one.id, &one.configuration)).collect();
+        assert_eq!(ids, expected, "{text}");
     }
 
     #[test]
@@ -127,8 +151,7 @@ mod tests {
         let told = |source: &str| -> Vec<String> {
             read(source).unwrap_err().into_iter().map(|problem| problem.message).collect()
         };
-        let problems =
-            told("---\ntools: [Read]\npermission: { bash: deny }\ncapabilities: { a: { b: 1 } }\n---\n");
+        let problems = told("---\ntools: [Read]\npermission: { bash: deny }\ncapabilities: { a: 3 }\n---\n");
         assert_eq!(problems.len(), 4, "{problems:?}");
         assert!(problems.iter().any(|problem| problem.contains("`tools`")), "{problems:?}");
         for source in
@@ -138,13 +161,38 @@ mod tests {
         }
     }
 
+    fn named(id: &str, configuration: Option<Value>) -> NamedCapability {
+        NamedCapability { id: id.to_owned(), configuration }
+    }
+
+    fn capability() -> impl Strategy<Value = NamedCapability> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(Value::Int),
+            (-1e300..1e300).prop_map(Value::Float),
+            "(\\PC|[\n\t\"'#:]){0,12}".prop_map(Value::Text),
+        ];
+        let value = leaf.prop_recursive(3, 12, 3, |inner| {
+            let map = proptest::collection::btree_map("(\\PC|[\"'#:]){0,8}", inner.clone(), 0..3);
+            prop_oneof![
+                proptest::collection::vec(inner, 0..3).prop_map(Value::List),
+                map.prop_map(|entries| Value::Map(entries.into_iter().collect())),
+            ]
+        });
+        let configuration = proptest::collection::btree_map("[a-z_]{1,8}", value, 0..3)
+            .prop_map(|entries| Value::Map(entries.into_iter().collect()));
+        ("[a-z_]{1,12}(@[0-9])?", proptest::option::of(configuration))
+            .prop_map(|(id, configuration)| NamedCapability { id, configuration })
+    }
+
     proptest! {
         #[test]
         fn what_is_written_reads_back_as_it_was(
             name in "\\PC{0,20}x",
             description in proptest::option::of("(\\PC|[\n\t\"'#:]){0,40}"),
             model in proptest::option::of("[a-z/:.-]{1,20}"),
-            capabilities in proptest::collection::vec("[a-z_]{1,12}(@[0-9])?", 0..12),
+            capabilities in proptest::collection::vec(capability(), 0..12),
             system_prompt in "(\\PC|[\r\n\t]|---|\n---\n){0,80}",
         ) {
             let agent = AgentDocument { name, description, model, capabilities, system_prompt };

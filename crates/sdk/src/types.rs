@@ -298,6 +298,8 @@ answers! {
         model: Option<String>,
         /// What it can use; earlier ones speak first.
         capabilities: Vec<String>,
+        /// What is configured for capabilities, by their ids.
+        configuration: Option<BTreeMap<String, Value>>,
         /// `active` or `archived`.
         status: String,
         /// When it was made, in milliseconds since 1970.
@@ -583,7 +585,34 @@ pub struct AgentDraft {
     pub model: Option<String>,
     /// What it can use; earlier ones speak first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub capabilities: Option<Vec<String>>,
+    pub capabilities: Option<Vec<AgentCapability>>,
+}
+
+/// A capability that an agent is given: its id, or with what is configured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum AgentCapability {
+    /// What is configured for it stays as it is.
+    Id(String),
+    /// It is configured.
+    Configured {
+        /// Its id.
+        id: String,
+        /// An object that fits it; null takes away what there is.
+        configuration: Value,
+    },
+}
+
+impl From<&str> for AgentCapability {
+    fn from(id: &str) -> Self {
+        Self::Id(id.to_owned())
+    }
+}
+
+impl From<String> for AgentCapability {
+    fn from(id: String) -> Self {
+        Self::Id(id)
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Agents and their capabilities, in the tables of the specification.
 
 use crate::PgStore;
+use abide_engine::capability::Choice;
 use abide_engine::port::{AgentRow, AgentStatus, Agents, AgentsError, Later};
+use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
@@ -12,19 +14,28 @@ fn failed(error: impl std::error::Error) -> AgentsError {
 const SELECT: &str = "SELECT agents.id::text AS id, name, description, system_prompt, model, status,
     (extract(epoch FROM created_at) * 1000)::bigint AS created_at,
     (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at, version,
-    ARRAY(SELECT capability_id::text FROM agent_capabilities WHERE agent_id = agents.id ORDER BY position) AS capabilities
+    ARRAY(SELECT capability_id || coalesce(' ' || configuration::text, '') FROM agent_capabilities WHERE agent_id = agents.id ORDER BY position) AS capabilities
     FROM agents";
+
+/// Reads an id, in which there is no space, and behind one what is configured.
+fn choice(text: &str) -> Result<Choice, sqlx::Error> {
+    let Some((id, configuration)) = text.split_once(' ') else { return Ok(Choice::of(text)) };
+    let configuration =
+        serde_json::from_str(configuration).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    Ok(Choice { id: id.to_owned(), configuration: Some(configuration) })
+}
 
 fn agent(row: &PgRow) -> Result<AgentRow, sqlx::Error> {
     let status: String = row.try_get("status")?;
     let version: i64 = row.try_get("version")?;
+    let capabilities: Vec<String> = row.try_get("capabilities")?;
     Ok(AgentRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         description: row.try_get("description")?,
         system_prompt: row.try_get("system_prompt")?,
         model: row.try_get("model")?,
-        capabilities: row.try_get("capabilities")?,
+        capabilities: capabilities.iter().map(|text| choice(text)).collect::<Result<_, _>>()?,
         // A status that this version does not know is none that it may use.
         status: AgentStatus::parse(&status).unwrap_or(AgentStatus::Archived),
         created_at: row.try_get("created_at")?,
@@ -35,9 +46,15 @@ fn agent(row: &PgRow) -> Result<AgentRow, sqlx::Error> {
 
 async fn equip(connection: &mut PgConnection, agent: &AgentRow) -> Result<(), sqlx::Error> {
     for (position, capability) in (0_i32..).zip(&agent.capabilities) {
-        let sql =
-            "INSERT INTO agent_capabilities (agent_id, capability_id, position) VALUES ($1::uuid, $2, $3)";
-        sqlx::query(sql).bind(&agent.id).bind(capability).bind(position).execute(&mut *connection).await?;
+        let sql = "INSERT INTO agent_capabilities (agent_id, capability_id, position, configuration)
+                   VALUES ($1::uuid, $2, $3, $4::json)";
+        sqlx::query(sql)
+            .bind(&agent.id)
+            .bind(&capability.id)
+            .bind(position)
+            .bind(capability.configuration.as_ref().map(Value::to_string))
+            .execute(&mut *connection)
+            .await?;
     }
     Ok(())
 }

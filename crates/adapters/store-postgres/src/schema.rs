@@ -182,6 +182,10 @@ CREATE INDEX session_files_by_folder ON session_files (session, folder, path);
 "#,
     crate::outbox::TABLE,
     crate::questions::TABLE,
+    // What is configured for the agent. Of `json` the text is kept as it was written; `jsonb` takes no character zero.
+    "
+ALTER TABLE agent_capabilities ADD COLUMN configuration JSON;
+",
 ];
 
 /// Brings a database to the present version, in one transaction; another server may have been faster.

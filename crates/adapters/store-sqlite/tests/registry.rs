@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test reads the file")]
 
 use abide_engine::audit::noting;
+use abide_engine::capability::Choice;
 use abide_engine::keys::{Scope, mint};
 use abide_engine::port::{
     AgentRow, AgentStatus, Agents, AgentsError, Audit as _, Keys, NewNote, verify_audit,
@@ -78,7 +79,7 @@ fn agent(number: u32) -> AgentRow {
         description: None,
         system_prompt: "You review changes.".to_owned(),
         model: None,
-        capabilities: vec!["current_time".to_owned()],
+        capabilities: vec![Choice::of("current_time")],
         status: AgentStatus::Active,
         created_at: 1,
         updated_at: 1,

@@ -1,6 +1,7 @@
 //! Agents that are made over the API: who they are, and what they can do.
 
 use super::Later;
+use crate::capability::Choice;
 
 /// Whether an agent can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +40,8 @@ pub struct AgentRow {
     pub system_prompt: String,
     /// The model that it talks with.
     pub model: Option<String>,
-    /// The ids of its capabilities; earlier ones speak first.
-    pub capabilities: Vec<String>,
+    /// Its capabilities, with what is configured for it; earlier ones speak first.
+    pub capabilities: Vec<Choice>,
     /// Whether it can be used.
     pub status: AgentStatus,
     /// When it was made, in milliseconds since 1970.
@@ -73,7 +74,8 @@ pub enum AgentsError {
 /// Keeps agents.
 ///
 /// Contract:
-/// - An agent and its capabilities are written whole or not at all, and read as of one moment; the order of capabilities is kept.
+/// - An agent and its capabilities are written whole or not at all, and read as of one moment; the order of capabilities is kept,
+///   and what is configured for each.
 /// - `version` grows by one with every change; of two changes that expect the same one, exactly one happens.
 /// - Lists are in the order of ids, which is that of creation.
 /// - What has returned without an error outlives a crash.

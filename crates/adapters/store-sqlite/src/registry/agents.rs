@@ -1,8 +1,11 @@
 //! Agents and their capabilities, in the tables of the specification.
 
 use super::{SqliteRegistry, Undone, Unreached};
+use abide_engine::capability::Choice;
 use abide_engine::port::{AgentRow, AgentStatus, Agents, AgentsError, Later};
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde_json::Value;
 
 impl Unreached for AgentsError {
     fn unreached(why: String) -> Self {
@@ -15,18 +18,25 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, name, description, system_prompt, model, status, created_at, updated_at, version,
-                (SELECT group_concat(capability_id, char(10)) FROM
-                    (SELECT capability_id FROM agent_capabilities WHERE agent_id = agents.id ORDER BY position))
+                (SELECT group_concat(capability_id || coalesce(' ' || configuration, ''), char(10)) FROM
+                    (SELECT capability_id, configuration FROM agent_capabilities WHERE agent_id = agents.id ORDER BY position))
              FROM agents ",
             $rest
         )
     };
 }
 
+fn choice(line: &str) -> Result<Choice, rusqlite::Error> {
+    let Some((id, configuration)) = line.split_once(' ') else { return Ok(Choice::of(line)) };
+    let configuration = serde_json::from_str(configuration)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(9, Type::Text, Box::new(error)))?;
+    Ok(Choice { id: id.to_owned(), configuration: Some(configuration) })
+}
+
 fn row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
-    // No id of a capability has a line end in it.
+    // No id of a capability has a space or a line end in it, and JSON is written here without line ends.
     let capabilities = match row.get_ref(9)?.as_str_or_null().map_err(rusqlite::Error::from)? {
-        Some(text) => text.split('\n').map(str::to_owned).collect(),
+        Some(text) => text.split('\n').map(choice).collect::<Result<_, _>>()?,
         None => Vec::new(),
     };
     let status = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?;
@@ -46,10 +56,12 @@ fn row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
 }
 
 fn equip(connection: &Connection, agent: &AgentRow) -> Result<(), rusqlite::Error> {
-    let sql = "INSERT INTO agent_capabilities (agent_id, capability_id, position, created_at) VALUES (?1, ?2, ?3, ?4)";
+    let sql = "INSERT INTO agent_capabilities (agent_id, capability_id, position, created_at, configuration)
+               VALUES (?1, ?2, ?3, ?4, ?5)";
     let mut add = connection.prepare_cached(sql)?;
     for (position, capability) in agent.capabilities.iter().enumerate() {
-        add.execute(params![agent.id, capability, position, agent.updated_at])?;
+        let configuration = capability.configuration.as_ref().map(Value::to_string);
+        add.execute(params![agent.id, capability.id, position, agent.updated_at, configuration])?;
     }
     Ok(())
 }
@@ -57,7 +69,12 @@ fn equip(connection: &Connection, agent: &AgentRow) -> Result<(), rusqlite::Erro
 /// About how much a row takes.
 fn bytes(agent: &AgentRow) -> usize {
     let texts = [agent.description.as_deref(), agent.model.as_deref()].into_iter().flatten().map(str::len);
-    let capabilities = agent.capabilities.iter().map(|capability| capability.len() + size_of::<String>());
+    // A value takes the most room for the least text in a list such as `[0,0]`.
+    let configured = |value: &Value| value.to_string().len() * size_of::<Value>() / 2;
+    let capabilities = agent.capabilities.iter().map(|capability| {
+        let configured = capability.configuration.as_ref().map_or(0, configured);
+        capability.id.len() + size_of::<Choice>() + configured
+    });
     let known = agent.name.len() + agent.system_prompt.len() + size_of::<AgentRow>();
     known + texts.sum::<usize>() + capabilities.sum::<usize>()
 }

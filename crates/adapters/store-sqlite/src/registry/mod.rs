@@ -116,6 +116,10 @@ CREATE INDEX session_messages_open ON session_messages (session, number) WHERE s
 ",
     outbox::TABLE,
     questions::TABLE,
+    // What is configured for the agent, as JSON.
+    "
+ALTER TABLE agent_capabilities ADD COLUMN configuration TEXT;
+",
 ];
 
 /// Keeps what a server needs beside the log in one SQLite file.
@@ -255,4 +259,33 @@ fn prepare(connection: &mut Connection) -> Result<bool, rusqlite::Error> {
     }
     transaction.commit()?;
     Ok(ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_engine::capability::Choice;
+    use abide_engine::port::Agents as _;
+
+    #[tokio::test]
+    async fn agents_of_a_file_that_knew_no_configuration_have_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server.db");
+        let known = MIGRATIONS.iter().position(|sql| sql.contains("ADD COLUMN configuration")).unwrap();
+        let old = Connection::open(&path).unwrap();
+        for migration in &MIGRATIONS[..known] {
+            old.execute_batch(migration).unwrap();
+        }
+        old.pragma_update(None, "application_id", APPLICATION).unwrap();
+        old.pragma_update(None, "user_version", known).unwrap();
+        old.execute_batch(
+            "INSERT INTO agents VALUES ('1', 'a', NULL, 'p', NULL, 'active', 1, 1, 1);
+             INSERT INTO agent_capabilities (agent_id, capability_id, position, created_at) VALUES ('1', 'b', 0, 1), ('1', 'a', 1, 1);",
+        )
+        .unwrap();
+        drop(old);
+        let registry = SqliteRegistry::open(&path).unwrap();
+        let found = registry.find("1").await.unwrap().unwrap();
+        assert_eq!(found.capabilities, [Choice::of("b"), Choice::of("a")]);
+    }
 }

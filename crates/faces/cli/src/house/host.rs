@@ -12,7 +12,7 @@ use abide_core::event::Timestamp;
 use abide_core::model::ModelName;
 use abide_core::skill::standard::CHAT_COMMANDS;
 use abide_core::skill::text::Arguments;
-use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
+use abide_engine::capability::{CapabilityRegistry, Equipment};
 use abide_engine::port::{AgentRow, AgentStatus, Agents, Clock as _, Confirm, Later, MessageRow, SessionRow};
 use abide_engine::talk::{Host, Inbox, NoSeat};
 use abide_engine::turn::{ModelSeat, Seat};
@@ -72,8 +72,7 @@ impl LocalHost {
 
     /// Gives an agent what its capabilities bring.
     fn equipped(&self, agent: &AgentRow) -> Result<Equipment, String> {
-        let choices: Vec<Choice> = agent.capabilities.iter().map(Choice::of).collect();
-        let equipped = self.capabilities.equip(&choices, &agent.system_prompt, Conflicts::Refuse);
+        let equipped = self.capabilities.equip(&agent.capabilities, &agent.system_prompt, Conflicts::Refuse);
         equipped.map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             format!("the agent {} cannot be equipped: {}", agent.id, errors.join("; "))

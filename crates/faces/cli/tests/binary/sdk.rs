@@ -2,7 +2,10 @@
 
 use crate::server::Server;
 use crate::support::Project;
-use abide_sdk::{Abide, AgentDraft, Error, Execute, LogOptions, Options, RunFilter, RunStatus, Until};
+use abide_sdk::{
+    Abide, AgentCapability, AgentDraft, Error, Execute, LogOptions, Options, RunFilter, RunStatus, Until,
+};
+use serde_json::json;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -160,7 +163,19 @@ async fn agents_are_changed_as_they_were_seen_and_keys_are_revoked() {
     assert_ne!(changed.etag, made.etag);
     let late = admin.agents().update(&made.value.id, &named("Cyd"), made.etag.as_deref()).await.unwrap_err();
     assert_eq!(late.code(), Some("changed"));
-    let unknown = AgentDraft { capabilities: Some(vec!["nothing".to_owned()]), ..named("X") };
+    let configured = |file_bytes: u64| {
+        let (id, configuration) = ("session_file_system".to_owned(), json!({ "file_bytes": file_bytes }));
+        let capabilities = vec!["noop".into(), AgentCapability::Configured { id, configuration }];
+        AgentDraft { capabilities: Some(capabilities), ..named("Bea") }
+    };
+    let limited = admin.agents().update(&made.value.id, &configured(5), None).await.unwrap().value;
+    assert_eq!(limited.capabilities, ["noop", "session_file_system"]);
+    assert_eq!(limited.configuration.unwrap()["session_file_system"], json!({ "file_bytes": 5 }));
+    match admin.agents().create(&configured(0)).await.unwrap_err() {
+        Error::Problem(problem) => assert_eq!(problem.all["capability"], "session_file_system"),
+        other => panic!("{other}"),
+    }
+    let unknown = AgentDraft { capabilities: Some(vec!["nothing".into()]), ..named("X") };
     match admin.agents().create(&unknown).await.unwrap_err() {
         Error::Problem(problem) => assert_eq!(problem.all["capability"], "nothing"),
         other => panic!("{other}"),

@@ -56,7 +56,7 @@ impl Stage {
         ];
         let server = Server::start_with(&project, &["--rate", "0"], &variables);
         let admin = reached(&format!("http://{}", server.address), Some(&admin));
-        let capabilities = Some(vec!["ship".to_owned(), "session_file_system".to_owned()]);
+        let capabilities = Some(vec!["ship".into(), "session_file_system".into()]);
         let draft = AgentDraft { name: Some("Ada".to_owned()), capabilities, ..AgentDraft::default() };
         let agent = admin.agents().create(&draft).await.unwrap().value.id;
         let session = admin.sessions().create(&agent, Some("a talk")).await.unwrap().id;

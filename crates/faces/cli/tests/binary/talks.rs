@@ -58,7 +58,11 @@ impl Stage {
 
     /// Makes an agent and a session of it.
     fn session(&self, server: &Server) -> String {
-        let new = json!({ "name": "helper", "system_prompt": "You help.", "capabilities": ["session_file_system"] });
+        self.session_with(server, &json!(["session_file_system"]))
+    }
+
+    fn session_with(&self, server: &Server, capabilities: &Value) -> String {
+        let new = json!({ "name": "helper", "system_prompt": "You help.", "capabilities": capabilities });
         let (status, agent) = server.ask("POST", "/v1/agents", Some(&self.admin), &new.to_string());
         assert_eq!(status, 201, "{agent}");
         let at = format!("/v1/agents/{}/sessions", agent["id"].as_str().unwrap());
@@ -131,6 +135,24 @@ pub(crate) fn killed_and_gone_on_with(more: &[&str]) {
 #[test]
 fn a_killed_server_goes_on_with_its_turns_once_each() {
     killed_and_gone_on_with(&[]);
+}
+
+#[test]
+fn the_tools_of_a_session_keep_to_what_is_configured_for_its_agent() {
+    let stage = Stage::new(&[]);
+    let server = stage.serve();
+    let few = json!([{ "id": "session_file_system", "configuration": { "file_bytes": 5 } }]);
+    for (capabilities, written) in [(few, false), (json!(["session_file_system"]), true)] {
+        let session = stage.session_with(&server, &capabilities);
+        let said = stage.say(&server, &session, "write a note");
+        stage.until(&server, &session, &said, "finished");
+        let (status, file) =
+            server.get(&format!("/v1/sessions/{session}/fs?path=/note.txt&format=json"), Some(&stage.admin));
+        assert_eq!(status == 200, written, "{file}");
+        let result = stage.model.turns().last().unwrap().new_results()[0].text.clone();
+        assert_eq!(result.contains("at most 5 bytes"), !written, "{result}");
+    }
+    assert_eq!(server.end(), Some(0));
 }
 
 #[test]

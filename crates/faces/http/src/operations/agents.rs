@@ -1,6 +1,7 @@
 //! Agents: made and changed whole or not at all, and never with a capability that they could not use.
 
-use crate::ask::{Ask, bad, id_after, if_match, text, texts, wrong};
+use super::choices::{Configured, Ids, choices};
+use crate::ask::{Ask, bad, id_after, if_match, text, wrong};
 use crate::door::{Answered, Door};
 use crate::house::House;
 use crate::problem::{Code, Problem};
@@ -16,12 +17,10 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
-/// The longest of everything, in bytes, and how many capabilities an agent may name.
+/// The longest of everything, in bytes.
 pub(crate) const LONGEST_NAME: usize = 200;
 pub(crate) const LONGEST_DESCRIPTION: usize = 4_096;
 pub(crate) const LONGEST_PROMPT: usize = 256 * 1024;
-pub(crate) const LONGEST_CAPABILITY: usize = 50;
-pub(crate) const MOST_CAPABILITIES: usize = 50;
 /// How many lists of capabilities are remembered.
 const MOST_REMEMBERED: usize = 1_000;
 /// How often a change without `If-Match` is tried when others change the agent at the same time.
@@ -31,14 +30,18 @@ const FIELDS: &[&str] = &["name", "description", "system_prompt", "model", "capa
 
 /// Lists of capabilities that have been found to fit together; which ones there are does not change while a server runs.
 #[derive(Default)]
-pub(crate) struct Equippable(Mutex<HashSet<Vec<String>>>);
+pub(crate) struct Equippable(Mutex<HashSet<Vec<Choice>>>);
 
 impl Equippable {
-    fn lock(&self) -> MutexGuard<'_, HashSet<Vec<String>>> {
+    fn lock(&self) -> MutexGuard<'_, HashSet<Vec<Choice>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remember(&self, capabilities: &[String]) {
+    fn remember(&self, capabilities: &[Choice]) {
+        // There is no end of what can be configured, and some of it is long.
+        if !Configured(capabilities).is_empty() {
+            return;
+        }
         let mut known = self.lock();
         if known.len() >= MOST_REMEMBERED {
             known.clear();
@@ -96,7 +99,7 @@ fn changed(mut agent: AgentRow, body: &mut Map<String, Value>) -> Result<AgentRo
     if let Some(prompt) = text(body, "system_prompt", LONGEST_PROMPT)? {
         agent.system_prompt = prompt;
     }
-    if let Some(capabilities) = texts(body, "capabilities", MOST_CAPABILITIES, LONGEST_CAPABILITY)? {
+    if let Some(capabilities) = choices(body, &agent.capabilities)? {
         agent.capabilities = capabilities;
     }
     if agent.name.trim().is_empty() {
@@ -110,8 +113,8 @@ fn check<H: House>(door: &Door<H>, agent: &AgentRow) -> Result<(), Problem> {
     if door.equippable.lock().contains(&agent.capabilities) {
         return Ok(());
     }
-    let choices: Vec<Choice> = agent.capabilities.iter().map(Choice::of).collect();
-    let Err(reasons) = door.house.capabilities().equip(&choices, &agent.system_prompt, Conflicts::Refuse)
+    let capabilities = door.house.capabilities();
+    let Err(reasons) = capabilities.equip(&agent.capabilities, &agent.system_prompt, Conflicts::Refuse)
     else {
         door.equippable.remember(&agent.capabilities);
         return Ok(());
@@ -234,7 +237,9 @@ fn shown(status: StatusCode, agent: &AgentRow) -> Reply {
 /// An agent as it is told; written as it stands, since it is asked for more often than anything else.
 #[derive(Serialize)]
 struct Shown<'a> {
-    capabilities: &'a [String],
+    capabilities: Ids<'a>,
+    #[serde(skip_serializing_if = "Configured::is_empty")]
+    configuration: Configured<'a>,
     created_at: i64,
     description: Option<&'a str>,
     id: &'a str,
@@ -248,7 +253,8 @@ struct Shown<'a> {
 impl<'a> Shown<'a> {
     fn of(agent: &'a AgentRow) -> Self {
         Self {
-            capabilities: &agent.capabilities,
+            capabilities: Ids(&agent.capabilities),
+            configuration: Configured(&agent.capabilities),
             created_at: agent.created_at,
             description: agent.description.as_deref(),
             id: &agent.id,

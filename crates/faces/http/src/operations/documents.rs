@@ -6,17 +6,22 @@ use crate::door::{Answered, Door};
 use crate::house::House;
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
-use abide_formats::agent_document::{self, AgentDocument};
+use abide_formats::agent_document::{self, AgentDocument, NamedCapability};
+use abide_formats::json::{from_json, to_json};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 pub(super) async fn export<H: House>(house: &H, ask: &Ask) -> Answered {
     let agent = find(house, ask.part(0)).await?;
+    let capabilities = agent
+        .capabilities
+        .into_iter()
+        .map(|choice| NamedCapability { id: choice.id, configuration: choice.configuration.map(from_json) });
     let text = agent_document::print(&AgentDocument {
         name: agent.name,
         description: agent.description,
         model: agent.model,
-        capabilities: agent.capabilities,
+        capabilities: capabilities.collect(),
         system_prompt: agent.system_prompt,
     });
     let reply = Reply::text(StatusCode::OK, "text/markdown; charset=utf-8", text);
@@ -36,12 +41,16 @@ pub(super) async fn import<H: House>(door: &Door<H>, ask: &Ask) -> Answered {
             .collect();
         Problem::new(Code::Invalid, told.join("\n")).with("problems", json!(told))
     })?;
+    let capabilities = document.capabilities.into_iter().map(|named| match &named.configuration {
+        Some(configuration) => json!({ "id": named.id, "configuration": to_json(configuration) }),
+        None => Value::from(named.id),
+    });
     let mut fields = Map::new();
     fields.insert("name".to_owned(), json!(document.name));
     fields.insert("description".to_owned(), json!(document.description));
     fields.insert("model".to_owned(), json!(document.model));
     fields.insert("system_prompt".to_owned(), Value::from(document.system_prompt));
-    fields.insert("capabilities".to_owned(), json!(document.capabilities));
+    fields.insert("capabilities".to_owned(), capabilities.collect());
     // What a field may be is said once; here it is the file that breaks the rule, and not the request.
     let agent = made(door, fields).map_err(|problem| problem.instead_of(Code::BadBody, Code::Invalid))?;
     agents::add(&*door.house, agent).await

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod audit;
 mod capabilities;
+mod choices;
 mod documents;
 mod events;
 mod excerpt;
@@ -19,10 +20,9 @@ mod sessions;
 mod skills;
 
 pub(crate) use agents::Equippable;
-pub(crate) use agents::{
-    LONGEST_CAPABILITY, LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_PROMPT, MOST_CAPABILITIES,
-};
+pub(crate) use agents::{LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_PROMPT};
 pub use audit::row as audit_row;
+pub(crate) use choices::{LONGEST_CAPABILITY, MOST_CAPABILITIES};
 pub use keys::random;
 pub(crate) use messages::LONGEST_MESSAGE;
 pub(crate) use runs::LONGEST_ONCE;

@@ -10,7 +10,16 @@ pub(super) fn agents() -> Vec<(&'static str, Value)> {
     let short = |longest: usize| json!({ "type": "string", "maxLength": longest });
     let maybe = |longest: usize| json!({ "type": ["string", "null"], "maxLength": longest });
     let name = json!({ "type": "string", "pattern": "\\S", "maxLength": LONGEST_AGENT });
-    let ids = json!({ "type": "array", "maxItems": MOST_CAPABILITIES, "items": short(LONGEST_CAPABILITY), "description": "Earlier ones speak first" });
+    let list = |item: Value| json!({ "type": "array", "maxItems": MOST_CAPABILITIES, "items": item, "description": "Earlier ones speak first" });
+    let ids = list(short(LONGEST_CAPABILITY));
+    let choices = list(named("AgentCapability"));
+    let configured = object(&[
+        ("id", short(LONGEST_CAPABILITY)),
+        (
+            "configuration",
+            json!({ "type": ["object", "null"], "description": "What fits the capability, at most 16 KiB; null takes away what there is" }),
+        ),
+    ]);
     let capability = |more: &[(&'static str, Value)]| {
         let mut fields = vec![
             ("id", string()),
@@ -54,13 +63,20 @@ pub(super) fn agents() -> Vec<(&'static str, Value)> {
             ]),
         ),
         (
+            "AgentCapability",
+            json!({
+                "description": "The id of a capability, whose configuration stays as it is, or what is configured for it",
+                "oneOf": [short(LONGEST_CAPABILITY), configured],
+            }),
+        ),
+        (
             "NewAgent",
             object(&[
                 ("name", name.clone()),
                 ("description?", maybe(LONGEST_DESCRIPTION)),
                 ("system_prompt?", maybe(LONGEST_PROMPT)),
                 ("model?", maybe(LONGEST_AGENT)),
-                ("capabilities?", ids.clone()),
+                ("capabilities?", choices.clone()),
             ]),
         ),
         (
@@ -73,7 +89,7 @@ pub(super) fn agents() -> Vec<(&'static str, Value)> {
                 ("description?", maybe(LONGEST_DESCRIPTION)),
                 ("system_prompt?", maybe(LONGEST_PROMPT)),
                 ("model?", maybe(LONGEST_AGENT)),
-                ("capabilities?", ids.clone()),
+                ("capabilities?", choices.clone()),
             ]),
         ),
         (
@@ -85,6 +101,10 @@ pub(super) fn agents() -> Vec<(&'static str, Value)> {
                 ("system_prompt", string()),
                 ("model", json!({ "type": ["string", "null"] })),
                 ("capabilities", ids),
+                (
+                    "configuration?",
+                    json!({ "type": "object", "additionalProperties": { "type": "object" }, "description": "What is configured for capabilities, by their ids" }),
+                ),
                 ("status", json!({ "type": "string", "enum": ["active", "archived"] })),
                 ("created_at", moment()),
                 ("updated_at", moment()),

@@ -141,3 +141,87 @@ async fn agents_are_listed_page_by_page() {
     assert_eq!(served.client.ask("GET /v1/agents?after=x", None, None).await.problem(), "400 bad_parameter");
     assert_eq!(served.client.ask("GET /v1/agents?status=x", None, None).await.problem(), "400 bad_parameter");
 }
+
+#[tokio::test]
+async fn what_is_configured_for_an_agent_is_kept_told_and_changed_by_name() {
+    let served = Served::with(free()).await;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let ask = async |request: &str, body: Value| served.client.ask(request, Some(&admin), Some(&body)).await;
+    let most = json!({ "file_bytes": 5 });
+    let files = json!({ "id": "session_file_system", "configuration": most });
+    let made = ask("POST /v1/agents", json!({ "name": "a", "capabilities": ["noop", files] })).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let made = fits(&made, "Agent");
+    assert_eq!(made["capabilities"], json!(["noop", "session_file_system"]));
+    assert_eq!(made["configuration"], json!({ "session_file_system": most }));
+    let at = format!("/v1/agents/{}", made["id"].as_str().unwrap());
+    assert_eq!(served.client.ask(&format!("GET {at}"), None, None).await.json(), made);
+    let list = fits(&served.client.ask("GET /v1/agents", None, None).await, "AgentPage");
+    assert_eq!(list["items"], json!([made]));
+
+    // A plain id changes nothing about its configuration, in another place and another version, too.
+    let patch = async |capabilities: Value| {
+        fits(&ask(&format!("PATCH {at}"), json!({ "capabilities": capabilities })).await, "Agent")
+    };
+    let longer = patch(json!(["session_file_system@1", "current_time", "noop"])).await;
+    assert_eq!(longer["configuration"], json!({ "session_file_system@1": most }));
+    let other = json!({ "id": "session_file_system", "configuration": { "entries": 2 } });
+    let other = patch(json!([other])).await;
+    assert_eq!(other["configuration"], json!({ "session_file_system": { "entries": 2 } }));
+    let renamed = fits(&ask(&format!("PATCH {at}"), json!({ "name": "b" })).await, "Agent");
+    assert_eq!(renamed["configuration"], other["configuration"]);
+    let none = patch(json!([{ "id": "session_file_system", "configuration": null }])).await;
+    assert_eq!(none["capabilities"], json!(["session_file_system"]));
+    assert_eq!(none.get("configuration"), None, "{none}");
+    assert_eq!(patch(json!([])).await.get("configuration"), None);
+
+    let audit = served.client.ask("GET /v1/audit", Some(&admin), None).await.json();
+    let details: Vec<&Value> = audit["items"].as_array().unwrap().iter().map(|row| &row["detail"]).collect();
+    assert_eq!(details[0]["capabilities"], json!(["noop", "session_file_system"]), "{audit}");
+    assert!(!audit.to_string().contains("file_bytes"), "it could be a secret: {audit}");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_a_capability_is_refused_and_nothing_is_made_or_changed() {
+    let served = Served::with(free()).await;
+    let admin = served.house.key(&[Scope::Admin], 0).await;
+    let ask = async |request: &str, body: Value| served.client.ask(request, Some(&admin), Some(&body)).await;
+    let configured = |id: &str, configuration: Value| json!([{ "id": id, "configuration": configuration }, "current_time"]);
+    let good = configured("session_file_system", json!({ "file_bytes": 5 }));
+    let made = ask("POST /v1/agents", json!({ "name": "a", "capabilities": good })).await.json();
+    let at = format!("PATCH /v1/agents/{}", made["id"].as_str().unwrap());
+    for (id, configuration, tells) in [
+        ("session_file_system", json!({ "file_bytes": "many" }), "/file_bytes"),
+        ("session_file_system", json!({ "file_bytes": 0 }), "/file_bytes"),
+        ("session_file_system", json!({ "file_byte": 5 }), "file_byte"),
+        ("noop", json!({ "a": 1 }), "it has nothing to configure"),
+        ("no_such", json!({}), "no_such"),
+    ] {
+        let body = json!({ "name": "b", "capabilities": configured(id, configuration) });
+        for request in ["POST /v1/agents", &at] {
+            let got = ask(request, body.clone()).await;
+            assert_eq!(got.problem(), "422 capability", "{body}");
+            let problem = fits(&got, "Problem");
+            assert_eq!(problem["capability"], id, "{problem}");
+            assert!(problem["problems"].to_string().contains(tells), "{problem}");
+        }
+    }
+    let long = "x".repeat(16 * 1024);
+    for wrong in [
+        json!([{ "id": "noop" }]),
+        json!([{ "configuration": {} }]),
+        json!([{ "id": 3, "configuration": {} }]),
+        json!([{ "id": "noop", "configuration": [] }]),
+        json!([{ "id": "noop", "configuration": {}, "configuratoin": {} }]),
+        json!([{ "id": "x".repeat(51), "configuration": {} }]),
+        json!([{ "id": "noop", "configuration": { "a": long } }]),
+        json!([3]),
+    ] {
+        for request in ["POST /v1/agents", &at] {
+            let got = ask(request, json!({ "name": "b", "capabilities": wrong })).await;
+            assert_eq!(got.problem(), "400 bad_body", "{wrong}");
+        }
+    }
+    let list = served.client.ask("GET /v1/agents", None, None).await.json();
+    assert_eq!(list["items"], json!([made]), "nothing was half made");
+}

@@ -20,9 +20,10 @@ async fn an_agent_goes_out_as_markdown_and_comes_back_as_it_was() {
         "description": "line one\nline two",
         "system_prompt": "\n---\nname: not this one\n---\nYou help.\n\n",
         "model": "anthropic/claude-sonnet-4",
-        "capabilities": ["test_math", "current_time"],
+        "capabilities": ["test_math", { "id": "session_file_system@1", "configuration": { "file_bytes": 5 } }, "current_time"],
     });
     let made = served.client.ask("POST /v1/agents", Some(&admin), Some(&new)).await.json();
+    assert_eq!(made["configuration"], json!({ "session_file_system@1": { "file_bytes": 5 } }));
     let export = format!("GET /v1/agents/{}/export", made["id"].as_str().unwrap());
     let text = served.client.ask(&export, None, None).await;
     assert!(text.head.contains("content-type: text/markdown"), "{text:?}");
@@ -33,7 +34,8 @@ async fn an_agent_goes_out_as_markdown_and_comes_back_as_it_was() {
     let back = import(&text.body).await;
     assert_eq!(back.status, 201, "{back:?}");
     let back = fits(&back, "Agent");
-    for field in ["name", "description", "system_prompt", "model", "capabilities", "status"] {
+    for field in ["name", "description", "system_prompt", "model", "capabilities", "configuration", "status"]
+    {
         assert_eq!(back[field], made[field], "{field}");
     }
     let count = async || {
@@ -47,6 +49,8 @@ async fn an_agent_goes_out_as_markdown_and_comes_back_as_it_was() {
         ("---\ndescription: d\n---\n", "name"),
         ("---\nname: [\n---\n", ""),
         ("---\nname: a\ncapabilities: [no_such]\n---\n", "no_such"),
+        ("---\nname: a\ncapabilities: [session_file_system: { file_bytes: x }]\n---\n", "/file_bytes"),
+        ("---\nname: a\ncapabilities: [session_file_system: 5]\n---\n", "configured for the capability"),
         (&format!("---\nname: {}\n---\n", "x".repeat(300)), "name"),
     ] {
         let got = import(text).await;

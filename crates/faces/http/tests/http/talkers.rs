@@ -8,7 +8,7 @@ use abide_core::capability::Conflicts;
 use abide_core::capability::Tier;
 use abide_core::model::{Arguments, Message, Part, Patience, Piece, ToolCall, Usage};
 use abide_core::turn::{Envelope, Ruling};
-use abide_engine::capability::{CapabilityRegistry, Choice};
+use abide_engine::capability::CapabilityRegistry;
 use abide_engine::port::ToolSpec;
 use abide_engine::port::{
     Agents as _, AnswerEnd, Hear, Later, MessageRow, Model, ModelAnswer, ModelError, ModelEvent,
@@ -114,9 +114,10 @@ impl Host for TestHost {
         Box::pin(async move {
             host.there(&text, 2)?;
             let agent = host.agents.find(&session.agent).await.unwrap().ok_or("there is no such agent")?;
-            let choices: Vec<Choice> = agent.capabilities.iter().map(Choice::of).collect();
-            let equipped =
-                host.capabilities.equip(&choices, &agent.system_prompt, Conflicts::Refuse).unwrap();
+            let equipped = host
+                .capabilities
+                .equip(&agent.capabilities, &agent.system_prompt, Conflicts::Refuse)
+                .unwrap();
             Ok(Seat {
                 model: ModelSeat {
                     model: Arc::new(host.model),
