@@ -5,8 +5,10 @@
 
 use crate::port::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 use abide_core::diagnostic::nearest;
+use abide_core::model::Image;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -18,6 +20,9 @@ const PROBLEMS: usize = 8;
 
 /// How much of one problem is told: it may quote a value, and that may be long.
 const PROBLEM_CHARACTERS: usize = 300;
+
+/// How many pictures one answer shows.
+const MOST_PICTURES: usize = 8;
 
 /// A tool that only gets arguments that fit, and only answers within its bounds.
 #[derive(Clone)]
@@ -106,7 +111,8 @@ impl CheckedTool {
         if context.stop.happened() {
             return Err(ToolError::Cancelled);
         }
-        let (stop, time_left, bytes) = (context.stop.clone(), context.time_left, context.output_bytes);
+        let (stop, time_left) = (context.stop.clone(), context.time_left);
+        let (bytes, pictures) = (context.output_bytes, context.picture_bytes);
         let handler = self.guarded(arguments, context);
         let out_of_time = async {
             match time_left {
@@ -126,7 +132,7 @@ impl CheckedTool {
                 return Err(ToolError::TimedOut { tool: self.spec().name.to_string(), after });
             }
         };
-        Ok(bounded(output, bytes))
+        Ok(bounded(output, bytes, pictures))
     }
 
     /// Runs the handler so that a panic of it is an error of this call and no other.
@@ -229,20 +235,47 @@ fn longer_than(value: &Value, bytes: usize) -> bool {
 }
 
 /// Cuts what is too long, and says so where it was cut.
-fn bounded(output: ToolOutput, bytes: usize) -> ToolOutput {
-    let fits = match &output {
-        ToolOutput::Text(text) => text.len() <= bytes,
-        ToolOutput::Json(value) => !longer_than(value, bytes),
-    };
-    if fits {
-        return output;
+fn bounded(output: ToolOutput, bytes: usize, pictures: usize) -> ToolOutput {
+    match output {
+        ToolOutput::Text(text) => ToolOutput::Text(cut(text, bytes)),
+        ToolOutput::Json(value) if longer_than(&value, bytes) => {
+            ToolOutput::Text(cut(value.to_string(), bytes))
+        }
+        ToolOutput::Json(value) => ToolOutput::Json(value),
+        ToolOutput::Shown { text, images } => shown(cut(text, bytes), images, pictures),
     }
-    let mut text = output.for_model();
+}
+
+/// Leaves out the pictures for which there is no room, and says so.
+fn shown(mut text: String, mut images: Vec<Image>, bytes: usize) -> ToolOutput {
+    let whole = images.len();
+    let mut room = bytes;
+    images.retain(|image| {
+        let left = room.checked_sub(image.bytes.len());
+        room = left.unwrap_or(room);
+        left.is_some()
+    });
+    images.truncate(MOST_PICTURES);
+    let left_out = whole - images.len();
+    if left_out > 0 {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\n[… {left_out} of {whole} pictures left out: an answer shows at most {MOST_PICTURES} of {bytes} bytes together]"
+        );
+    }
+    ToolOutput::Shown { text, images }
+}
+
+fn cut(mut text: String, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text;
+    }
     let whole = text.len();
     text.truncate(text.floor_char_boundary(bytes));
     let left_out = whole - text.len();
     let notice = format!("\n[… {left_out} of {whole} bytes left out]");
-    ToolOutput::Text(text + &notice)
+    text + &notice
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 
 use abide_capabilities::{Address, McpCapability, ServerAbout};
 use abide_core::capability::{CapabilityId, CapabilityStatus, Conflicts, Risk, Tier};
+use abide_core::model::Image;
 use abide_engine::capability::{CapabilityRegistry, Choice, Equipment};
-use abide_engine::port::{Beside, Capability as _, SessionId, Stopper, ToolContext, ToolError};
+use abide_engine::port::{Beside, Capability as _, SessionId, Stopper, ToolContext, ToolError, ToolOutput};
 use serde_json::{Value, json};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ def answer(message):
         if name == "data":
             return {"result": {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"a": [1]}}}
         if name == "picture":
-            return {"result": {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}, {"type": "text", "text": "seen"}]}}
+            return {"result": {"content": [{"type": "image", "data": "iVBORw0KGgoA/yBkb3Q=", "mimeType": "image/gif"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}, {"type": "text", "text": "seen"}]}}
         text = "broken" if name == "fails" else "%s %s" % (name, given.get("text"))
         return {"result": {"content": [{"type": "text", "text": text}], "isError": name == "fails"}}
     return {"error": {"code": -32601, "message": "unknown"}}
@@ -220,7 +221,11 @@ async fn the_tools_of_a_server_are_called_under_names_of_ours() {
     );
     assert_eq!(call(&tools, "db__echo", json!({ "text": "hi" })).await.unwrap(), "echo hi");
     assert_eq!(call(&tools, "db__data", json!({})).await.unwrap(), r#"{"a":[1]}"#);
-    assert_eq!(call(&tools, "db__picture", json!({})).await.unwrap(), "[image image/png is left out]\nseen");
+    let context = ToolContext::new(SessionId::parse("s").unwrap());
+    let shown = tools.toolbox.find("db__picture").unwrap().call(json!({}), context).await.unwrap();
+    let text = "[picture 1: image/png]\n[image image/png is left out]\nseen".to_owned();
+    let images = vec![Image::of(*b"\x89PNG\r\n\x1a\n\0\xff dot").unwrap()];
+    assert_eq!(shown, ToolOutput::Shown { text, images }, "what it is is told by its bytes");
     assert_eq!(call(&tools, "db__odd_name_with_dots", json!({})).await.unwrap(), "odd name/with.dots None");
     // The schema is checked here, before anything is sent.
     let wrong = call(&tools, "db__echo", json!({ "text": 3 })).await.unwrap_err();

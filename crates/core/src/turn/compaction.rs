@@ -4,7 +4,7 @@
 //! step, and so do the last messages. A call is never parted from its result.
 
 use super::Conversation;
-use crate::model::{Arguments, Message, Part, Piece};
+use crate::model::{Arguments, Image, Message, Part, Piece};
 use std::fmt::Write as _;
 
 /// How much room a conversation has in what a model can take.
@@ -32,6 +32,11 @@ impl Room {
         let bytes = self.tokens.saturating_sub(self.beside) * BYTES / 4 / calls.max(1) as u64;
         usize::try_from(bytes).unwrap_or(usize::MAX).clamp(1_024, MOST_RESULT)
     }
+
+    /// Returns the most that the pictures of one of several results may have, in bytes of their files.
+    pub fn picture_bytes(calls: usize) -> usize {
+        (PICTURE_BYTES / calls.max(1)).min(Image::MOST_BYTES)
+    }
 }
 
 /// How many bytes a token has, roughly, in English and in code.
@@ -42,6 +47,8 @@ const PICTURE: u64 = 1_600;
 const AROUND: u64 = 4;
 /// The longest result.
 const MOST_RESULT: usize = 256 * 1024;
+/// What pictures may have that come with one message: what providers take, less what writing them as text adds.
+pub const PICTURE_BYTES: usize = 20 << 20;
 /// How much of a result or an argument a transcript shows.
 const QUOTED: usize = 2_000;
 

@@ -20,7 +20,7 @@ mod stopping;
 #[cfg(test)]
 mod tests;
 
-pub use compaction::{Room, compaction, cut, size, transcript};
+pub use compaction::{PICTURE_BYTES, Room, compaction, cut, size, transcript};
 pub use conversation::{Call, Conversation, Stage, Turn};
 pub use envelope::{Envelope, Exhausted, Spent};
 pub use event::{

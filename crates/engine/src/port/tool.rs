@@ -5,6 +5,7 @@
 
 use super::Later;
 use abide_core::capability::{Risk, Tier, ToolName};
+use abide_core::model::{Image, Part};
 use abide_core::policy::ToolKind;
 use serde_json::Value;
 use std::time::Duration;
@@ -80,6 +81,8 @@ pub struct ToolContext {
     pub time_left: Option<Duration>,
     /// The most that the answer may hold, in bytes as the model reads it.
     pub output_bytes: usize,
+    /// The most that the pictures of the answer may have together, in bytes of their files.
+    pub picture_bytes: usize,
 }
 
 impl ToolContext {
@@ -88,7 +91,14 @@ impl ToolContext {
 
     /// Makes the context of a call that nothing ends early.
     pub fn new(session: SessionId) -> Self {
-        Self { session, call: None, stop: Stop::never(), time_left: None, output_bytes: Self::OUTPUT_BYTES }
+        Self {
+            session,
+            call: None,
+            stop: Stop::never(),
+            time_left: None,
+            output_bytes: Self::OUTPUT_BYTES,
+            picture_bytes: Image::MOST_BYTES,
+        }
     }
 }
 
@@ -142,14 +152,32 @@ pub enum ToolOutput {
     Text(String),
     /// Data.
     Json(Value),
+    /// A text, and pictures beside it; the text says what they are, for whoever is told no more.
+    Shown {
+        /// The text.
+        text: String,
+        /// The pictures.
+        images: Vec<Image>,
+    },
 }
 
 impl ToolOutput {
     /// Returns what the model reads.
     pub fn for_model(&self) -> String {
         match self {
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Shown { text, .. } => text.clone(),
             Self::Json(value) => value.to_string(),
+        }
+    }
+
+    /// Returns what the model is told: what it reads, and what it is shown.
+    pub fn into_parts(self) -> Vec<Part> {
+        let text = Part::Text(self.for_model());
+        match self {
+            Self::Text(_) | Self::Json(_) => vec![text],
+            Self::Shown { images, .. } => {
+                std::iter::once(text).chain(images.into_iter().map(Part::Image)).collect()
+            }
         }
     }
 }

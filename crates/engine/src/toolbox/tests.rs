@@ -3,6 +3,7 @@
 use super::*;
 use crate::port::{Beside, Later, SessionId, Stopper};
 use abide_core::capability::{Risk, Tier, ToolName};
+use abide_core::model::ImageMedia;
 use abide_core::policy::ToolKind;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -172,6 +173,21 @@ async fn an_answer_that_is_too_long_is_cut_and_says_so() {
     let limited = ToolContext { output_bytes: 5, ..context() };
     let answer = CheckedTool::new(tool).unwrap().call(json!({}), limited).await.unwrap();
     assert_eq!(answer, ToolOutput::Text("ää\n[… 196 of 200 bytes left out]".to_owned()));
+}
+
+#[tokio::test]
+async fn pictures_for_which_there_is_no_room_are_left_out_and_that_is_said() {
+    let image = |bytes: usize| Image { media: ImageMedia::Png, bytes: Arc::from(vec![0; bytes]) };
+    let (tool, _) = fake(spec("shows", anything()), move |_| {
+        let images = vec![image(4), image(9), image(6)];
+        Box::pin(async { Ok(ToolOutput::Shown { text: "three".to_owned(), images }) })
+    });
+    let tool = CheckedTool::new(tool).unwrap();
+    let limited = ToolContext { picture_bytes: 10, ..context() };
+    let ToolOutput::Shown { text, images } = tool.call(json!({}), limited).await.unwrap() else { panic!() };
+    assert_eq!(images, [image(4), image(6)]);
+    let left_out = "three\n[… 1 of 3 pictures left out: an answer shows at most 8 of 10 bytes together]";
+    assert_eq!(text, left_out);
 }
 
 #[test]

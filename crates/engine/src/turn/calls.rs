@@ -15,7 +15,7 @@ use crate::toolbox::CheckedTool;
 use abide_core::capability::Risk;
 use abide_core::model::{Arguments, Part, ToolCall};
 use abide_core::turn::{
-    Charged, Check, Decision, Judgement, Outcome, Stage, TurnEnd, TurnEvent, cut, judged,
+    Charged, Check, Decision, Judgement, Outcome, Room, Stage, TurnEnd, TurnEvent, cut, judged,
 };
 use abide_core::value::Value;
 use abide_formats::json;
@@ -221,12 +221,14 @@ impl<S: Store, C: Clock> Round<'_, S, C> {
         bytes: usize,
     ) -> Later<Done> {
         self.agent.tell(Heard::Calling(call.clone())).await;
+        let calls = self.session.conversation().active.as_ref().map_or(1, |turn| turn.calls.len());
         let context = ToolContext {
             session: self.session.id().clone(),
             call: self.known_by(position),
             stop: self.stop.clone(),
             time_left: self.agent.tree.until().map(|until| until.since(self.agent.clock.now())),
             output_bytes: bytes,
+            picture_bytes: Room::picture_bytes(calls),
         };
         Box::pin(async move { Done::Ran(position, outcome(tool.call(arguments, context).await)) })
     }
@@ -309,7 +311,7 @@ fn can_be_repeated(spec: &ToolSpec) -> bool {
 
 fn outcome(answer: Result<ToolOutput, ToolError>) -> Outcome {
     match answer {
-        Ok(output) => Outcome::text(output.for_model()),
+        Ok(output) => Outcome { parts: output.into_parts(), error: None, detail: None },
         Err(error) => {
             let detail = match &error {
                 ToolError::Internal(detail) => Some(cut(detail, DETAIL_BYTES)),

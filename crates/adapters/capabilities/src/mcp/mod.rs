@@ -11,9 +11,12 @@ mod names;
 pub use link::{Address, LinkError};
 
 use abide_core::capability::{CapabilityId, CapabilityStatus, Risk, Tier, ToolName};
+use abide_core::model::Image;
 use abide_core::policy::ToolKind;
 use abide_engine::port::{Beside, Capability, Later, Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 use abide_engine::toolbox::CheckedTool;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use link::Link;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock};
 use rmcp::service::ServiceError;
@@ -250,7 +253,7 @@ fn answer(result: &CallToolResult) -> Result<ToolOutput, ToolError> {
     if let (Some(value), false) = (&result.structured_content, failed) {
         return Ok(ToolOutput::Json(value.clone()));
     }
-    let mut text = String::new();
+    let (mut text, mut images) = (String::new(), Vec::new());
     for block in &result.content {
         if text.len() > LONGEST_ANSWER {
             text.truncate(text.floor_char_boundary(LONGEST_ANSWER));
@@ -267,14 +270,25 @@ fn answer(result: &CallToolResult) -> Result<ToolOutput, ToolError> {
                 let kind = value["type"].as_str().unwrap_or("content").to_owned();
                 let what = [&value["mimeType"], &value["uri"], &value["resource"]["uri"]];
                 let what = what.iter().find_map(|value| value.as_str()).unwrap_or_default().to_owned();
-                match value["resource"]["text"].as_str() {
-                    Some(inner) => text.push_str(inner),
-                    None => {
+                // What it is told to be is not looked at; one of a call that failed would be taken for what was asked for.
+                let image = value["data"].as_str().filter(|_| kind == "image" && !failed);
+                let image = image.and_then(|data| STANDARD.decode(data).ok()).and_then(Image::of);
+                match (value["resource"]["text"].as_str(), image) {
+                    (Some(inner), _) => text.push_str(inner),
+                    (None, Some(image)) => {
+                        let _ = write!(text, "[picture {}: {}]", images.len() + 1, image.media.word());
+                        images.push(image);
+                    }
+                    (None, None) => {
                         let _ = write!(text, "[{kind} {what} is left out]");
                     }
                 }
             }
         }
     }
-    if failed { Err(ToolError::Failed(text)) } else { Ok(ToolOutput::Text(text)) }
+    match images.is_empty() {
+        _ if failed => Err(ToolError::Failed(text)),
+        true => Ok(ToolOutput::Text(text)),
+        false => Ok(ToolOutput::Shown { text, images }),
+    }
 }

@@ -6,6 +6,7 @@ use super::place::{Walked, walk};
 use crate::file_system::search::Search;
 use crate::function::{About, fit, tool};
 use abide_core::capability::{FilePath, Risk};
+use abide_core::model::Image;
 use abide_core::policy::ToolKind;
 use abide_engine::port::{Beside, Tool, ToolContext, ToolError, ToolOutput};
 use globset::GlobBuilder;
@@ -43,6 +44,14 @@ fn text_schema(properties: &[(&str, &str)], required: &[&str]) -> Value {
 }
 
 fn read_text(path: &Path, told: &str) -> Result<String, ToolError> {
+    String::from_utf8(read_bytes(path, told)?).map_err(|_| no_text(told))
+}
+
+fn no_text(told: &str) -> ToolError {
+    ToolError::Failed(format!("`{told}` is no text in UTF-8"))
+}
+
+fn read_bytes(path: &Path, told: &str) -> Result<Vec<u8>, ToolError> {
     let failed = |error: std::io::Error| ToolError::Failed(format!("`{told}`: {}", error.kind()));
     let file = std::fs::File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -57,7 +66,7 @@ fn read_text(path: &Path, told: &str) -> Result<String, ToolError> {
     }
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
-    String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("`{told}` is no text in UTF-8")))
+    Ok(bytes)
 }
 
 #[derive(Deserialize)]
@@ -71,7 +80,8 @@ struct ReadArguments {
 fn read(shared: &Arc<Shared>) -> Arc<dyn Tool> {
     let about = About {
         name: "read",
-        description: "Read a text file of the project. Lines are numbered; `offset` skips lines, `limit` says how many.",
+        description: "Read a text file of the project, or look at a picture (PNG, JPEG, GIF, WebP). Lines are numbered; \
+                      `offset` skips lines, `limit` says how many.",
         arguments: json!({
             "type": "object",
             "properties": {
@@ -94,7 +104,11 @@ fn read(shared: &Arc<Shared>) -> Arc<dyn Tool> {
     tool(about, move |arguments: ReadArguments, context: ToolContext| {
         let shared = Arc::clone(&shared);
         aside(move || {
-            let text = read_text(&shared.to_read(&arguments.path)?, &arguments.path)?;
+            let told = &arguments.path;
+            let text = match String::from_utf8(read_bytes(&shared.to_read(told)?, told)?) {
+                Ok(text) => text,
+                Err(other) => return picture(other.into_bytes(), told),
+            };
             let total = text.lines().count();
             let limit = arguments.limit.unwrap_or(LINES);
             let lines = text.lines().enumerate().skip(arguments.offset).take(limit);
@@ -111,6 +125,13 @@ fn read(shared: &Arc<Shared>) -> Arc<dyn Tool> {
             Ok(ToolOutput::Text(if shown.is_empty() { "(the file is empty)".to_owned() } else { shown }))
         })
     })
+}
+
+/// Shows a file that is no text, if it is a picture.
+fn picture(bytes: Vec<u8>, told: &str) -> Result<ToolOutput, ToolError> {
+    let image = Image::of(bytes).ok_or_else(|| no_text(told))?;
+    let text = format!("`{told}` is a picture: {}, {} bytes", image.media.word(), image.bytes.len());
+    Ok(ToolOutput::Shown { text, images: vec![image] })
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! The laws of a conversation: whatever its log, whoever crashes when.
 
 use super::*;
-use crate::model::{AnswerEnd, Arguments, Cost, Message, Piece, ToolCall, Usage};
+use crate::model::{AnswerEnd, Arguments, Cost, Image, Message, Piece, ToolCall, Usage};
 use crate::value::Value;
 use proptest::prelude::*;
 
@@ -311,4 +311,12 @@ fn a_long_text_keeps_its_beginning_and_its_end() {
     assert_eq!(text, format!("{}\n[… 82 bytes left out]\n{}", "a".repeat(10), "b".repeat(10)));
     let many: Vec<Message> = (0..50).map(|_| Message::user("y".repeat(9_000))).collect();
     assert!(transcript(&many, 5_000).len() < 5_100);
+}
+
+#[test]
+fn the_pictures_of_all_results_fit_into_one_message() {
+    assert_eq!([1, 4].map(Room::picture_bytes), [Image::MOST_BYTES; 2]);
+    for calls in [0, 5, 64] {
+        assert!(Room::picture_bytes(calls) * calls <= PICTURE_BYTES, "{calls}");
+    }
 }

@@ -245,8 +245,8 @@ fn test(
         Ok(output) => {
             let value = match output {
                 ToolOutput::Json(value) => value,
-                ToolOutput::Text(text) if session.json => json!(text),
-                ToolOutput::Text(text) => {
+                ToolOutput::Text(text) | ToolOutput::Shown { text, .. } if session.json => json!(text),
+                ToolOutput::Text(text) | ToolOutput::Shown { text, .. } => {
                     session.print(&lines_shown(&text))?;
                     return Ok(Exit::Done);
                 }

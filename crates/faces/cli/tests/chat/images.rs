@@ -1,8 +1,9 @@
 //! Pictures: from a file to the wire, and to the wire again when the conversation goes on.
 
-use crate::stage::Stage;
+use crate::stage::{Stage, call};
 use abide_testkit::model::{Request, Turn};
 use serde_json::{Value, json};
+use std::process::Output;
 
 /// The beginning of a picture, and how it is written as text.
 const PNG: (&[u8], &str) = (b"\x89PNG\r\n\x1a\n\0\xff dot", "iVBORw0KGgoA/yBkb3Q=");
@@ -76,4 +77,37 @@ fn what_cannot_be_shown_is_said_before_anything_is_asked() {
     assert_eq!(output.status.code(), Some(2), "a picture goes with a message");
     assert_eq!(stage.requests().len(), 0);
     assert!(!stage.path(".abide/state/sessions.db").exists(), "no conversation was begun");
+}
+
+#[test]
+fn a_picture_that_an_agent_reads_is_shown_to_it_in_both_wire_formats() {
+    let look = || Turn::call(call("read", json!({ "path": "dot.png" })));
+    let seen = || Turn::text("A dot.");
+    let stage = Stage::new(&[], vec![look(), seen(), seen(), look(), seen()]);
+    stage.write("dot.png", PNG.0);
+    let well = |output: &Output| {
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let output = stage.output(&["agent", "run", "default", "what is dot.png?"]);
+    well(&output);
+    well(&stage.output(&["chat", "--resume", &stage.session_of(&output), "--message", "sure?"]));
+    let said = "`dot.png` is a picture: image/png, 14 bytes";
+    let url = format!("data:image/png;base64,{}", PNG.1);
+    // A tool's message takes text alone; the second time it comes from the log.
+    for request in &stage.requests()[1..3] {
+        let messages = request.body["messages"].as_array().unwrap();
+        let at = messages.iter().position(|message| message["role"] == "tool").unwrap();
+        assert_eq!(messages[at]["content"], said);
+        let shown = json!([{ "type": "image_url", "image_url": { "url": url } }]);
+        assert_eq!(messages[at + 1], json!({ "role": "user", "content": shown }));
+    }
+
+    let mut command = stage.abide(&["agent", "run", "default", "what is dot.png?"]);
+    well(&stage.anthropic(&mut command).output().unwrap());
+    let requests = stage.requests();
+    let result = &requests[4].body["messages"][2]["content"][0];
+    assert_eq!(result["type"], "tool_result");
+    let source = json!({ "type": "base64", "media_type": "image/png", "data": PNG.1 });
+    let shown = [json!({ "type": "text", "text": said }), json!({ "type": "image", "source": source })];
+    assert_eq!(result["content"], json!(shown));
 }

@@ -130,7 +130,7 @@ pub(super) async fn grep<H: House>(house: &H, ask: &Ask) -> Answered {
     let context = ToolContext { output_bytes: MOST_FOUND, ..ToolContext::new(session) };
     match tool.call(arguments, context).await {
         Ok(ToolOutput::Json(found)) => Ok(Reply::done(&found)),
-        Ok(ToolOutput::Text(_)) | Err(ToolError::Internal(_)) => {
+        Ok(ToolOutput::Text(_) | ToolOutput::Shown { .. }) | Err(ToolError::Internal(_)) => {
             Err(Problem::new(Code::Unavailable, "the files of the session cannot be searched"))
         }
         Err(error) => Err(Problem::new(Code::Invalid, error.for_model())),

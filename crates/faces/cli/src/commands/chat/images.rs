@@ -7,14 +7,13 @@
 use crate::session::Session;
 use crate::{Exit, Failure};
 use abide_core::model::{Image, Part};
+use abide_core::turn::PICTURE_BYTES;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 /// How many pictures a message takes.
 const MOST: usize = 8;
-/// How many bytes they have together: what providers take in one question, less what writing them as text adds.
-const TOGETHER: usize = 20 << 20;
 
 /// Reads the pictures that were given.
 pub(super) fn given(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<Part>, Failure> {
@@ -29,8 +28,9 @@ pub(super) fn given(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<Part
         together += image.bytes.len();
         images.push(Part::Image(image));
     }
-    if together > TOGETHER {
-        let what = format!("the pictures have {together} bytes together, and a message takes {TOGETHER}");
+    if together > PICTURE_BYTES {
+        let what =
+            format!("the pictures have {together} bytes together, and a message takes {PICTURE_BYTES}");
         return Err(Failure::new(Exit::Usage, what).help("make them smaller, or leave some out"));
     }
     Ok(images)
