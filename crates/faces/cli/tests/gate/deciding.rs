@@ -76,6 +76,12 @@ fn what_lost_its_ancestors_is_known_by_its_variables() {
     let stage = Stage::new();
     stage.define("ask.yaml", ASK);
     assert!(abide(&stage, &["run", "ask", "--detach"]).status.success());
+    // Whoever is too quick is told that nothing is asked yet.
+    let began = std::time::Instant::now();
+    while !String::from_utf8_lossy(&abide(&stage, &["status"]).stdout).contains("waiting") {
+        assert!(began.elapsed() < std::time::Duration::from_secs(30), "it never asks");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     for mark in ["CLAUDECODE", "OPENCODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "ABIDE_MARK", "ABIDE_SEAT"] {
         let output = below(&stage, Path::new(env!("CARGO_BIN_EXE_abide")), &["approve"], &[(mark, "1")]);
         assert!(talk(&output).contains(&format!("({mark} is set)")), "{}", talk(&output));
