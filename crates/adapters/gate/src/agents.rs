@@ -64,6 +64,16 @@ impl Gate {
         self.client_among(&Family::of_this().0)
     }
 
+    /// Returns whether the client that this process belongs to was started by another one: then an agent may be playing it, and what
+    /// is answered there is nobody's word.
+    pub fn is_client_of_an_agent(&self) -> bool {
+        self.is_nested(&Family::of_this().0)
+    }
+
+    fn is_nested(&self, family: &[Relative]) -> bool {
+        family.iter().filter(|relative| self.client_file(relative).exists()).nth(1).is_some()
+    }
+
     fn client_among(&self, family: &[Relative]) -> Option<AgentAbove> {
         family.iter().find_map(|relative| {
             let file = self.client_file(relative);
@@ -155,6 +165,18 @@ mod tests {
         assert_eq!(gate.client_among(&[other]), None, "the number alone is not the process");
         fs::write(gate.client_file(&client), "{").unwrap();
         assert_eq!(gate.client_above().unwrap().who, "an agent", "what cannot be read is not taken for none");
+    }
+
+    #[test]
+    fn a_client_below_another_one_is_told_from_one_that_a_human_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = Gate::at(folder.path());
+        let family = ["1", "2", "3"].map(|started| Relative { process: 7, started: started.into() });
+        assert!(!gate.is_nested(&family));
+        files::replace(&gate.client_file(&family[1]), &"claude").unwrap();
+        assert!(!gate.is_nested(&family), "one client is a human's");
+        files::replace(&gate.client_file(&family[2]), &"codex").unwrap();
+        assert!(gate.is_nested(&family) && !gate.is_nested(&family[..2]));
     }
 
     #[test]

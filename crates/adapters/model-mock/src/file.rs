@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(turns[3].fault, Some(Fault::TooManyRequests(Some(3))));
         assert_eq!(turns[4].fault, Some(Fault::Overloaded));
         assert_eq!(turns[5].fault, Some(Fault::Slow(std::time::Duration::from_millis(500))));
-        assert_eq!(turns[6].fault, Some(Fault::Status(503, "scripted".into())));
+        assert_eq!(turns[6].fault, Some(Fault::Status(503, "the script says so".into())));
         assert_eq!(turns[7].fault, Some(Fault::Late(std::time::Duration::from_millis(50))));
     }
 

@@ -6,6 +6,7 @@ use abide_core::event::RunId;
 use abide_core::run::Command;
 use abide_core::view::standing::{Asks, Standing};
 use abide_engine::service::{self, Member};
+use abide_gate::Gate;
 use abide_mcp::desk::{Question, Report, Said, Talk};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -27,7 +28,7 @@ impl LocalDesk {
         let mut put: Vec<(RunId, Asks)> = Vec::new();
         let mut refusal: Option<String> = None;
         // Without a hook before it, whoever calls may be the agent itself: then only a terminal is a human's.
-        let in_session = !self.floor.is_free(id);
+        let in_session = !self.floor.is_free(id) && !self.is_of_an_agent();
         loop {
             let (seen, news) = self.floor.look(id);
             let Some(mut news) = news else { return self.report(id, &Seen::Unknown).await };
@@ -99,6 +100,11 @@ impl LocalDesk {
             }
         };
         let _ = timeout(MOMENT, quiet).await;
+    }
+
+    /// Returns whether the client is one that an agent has started, and may be playing: then nobody sits at it.
+    fn is_of_an_agent(&self) -> bool {
+        self.client.is_some() && self.gate.as_ref().is_some_and(Gate::is_client_of_an_agent)
     }
 
     /// Waits until something else is seen of a run.

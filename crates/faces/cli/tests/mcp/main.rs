@@ -169,6 +169,24 @@ fn a_caller_without_a_hook_is_asked_nothing() {
 }
 
 #[test]
+fn an_agent_that_plays_a_client_answers_for_nobody() {
+    let stage = Stage::new();
+    stage.define("ask", ASKS);
+    // This process is a client as soon as it calls a hook; the one above it was one before.
+    stage.client_above();
+    let mut server = stage.server_with(json!({ "action": "accept", "content": { "choice": "Approve" } }));
+    let (run, report) = server.run("s1", "ask");
+    assert_eq!(report["waits_for"]["step"], "allow", "{report}");
+    assert!(
+        !server.told.iter().any(|message| message["method"] == "elicitation/create"),
+        "{:?}",
+        server.told
+    );
+    assert_eq!(stage.text("trace"), None, "the agent itself would have said yes");
+    assert_eq!(stage.person(&["reject", &run, "allow"]).0, 0);
+}
+
+#[test]
 fn a_form_that_is_closed_is_no_answer() {
     for action in ["decline", "cancel"] {
         let stage = Stage::new();

@@ -53,6 +53,14 @@ impl Stage {
         command
     }
 
+    /// Notes the process above this one as a client, as a hook of that one would.
+    pub(crate) fn client_above(&self) {
+        let above = &abide_gate::Family::of_this().0[0];
+        let folder = self.path("home").join(".local/state/abide/gate/clients");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{}-{}", above.process, above.started)), "\"claude\"").unwrap();
+    }
+
     /// Does what a person does in a terminal; returns the exit code and everything that was said.
     pub(crate) fn person(&self, arguments: &[&str]) -> (i32, String) {
         abide_testkit::as_a_person(&self.command(arguments)).unwrap()
