@@ -4,6 +4,7 @@
 //! taken away from its ancestors (by `setsid`, `nohup` or a death in between) still has the variables that clients give to
 //! what they start, and abide to what it starts for a step. Only a process that lost both is taken for a human's.
 
+use crate::family::above;
 use crate::files::{self, GateError};
 use crate::{Family, Gate, Relative, word};
 use abide_core::policy::Client;
@@ -113,18 +114,16 @@ fn relative(name: &str) -> Option<Relative> {
 ///
 /// A shell that somebody types into is nobody's client: whoever tries out a hook by hand stays a human.
 fn client_of_this() -> Option<Relative> {
-    for relative in Family::of_this().0 {
-        let process = Path::new("/proc").join(relative.process.to_string());
-        let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
-        let name = name.trim_end();
-        if SHELLS.contains(&name) {
+    for (relative, name) in above() {
+        if SHELLS.contains(&name.as_str()) {
+            let process = Path::new("/proc").join(relative.process.to_string());
             let words = fs::read(process.join("cmdline")).unwrap_or_default();
             let mut options =
                 words.split(|byte| *byte == 0).skip(1).take_while(|word| word.starts_with(b"-"));
             if !options.any(|word| !word.starts_with(b"--") && word.contains(&b'c')) {
                 return None;
             }
-        } else if !WRAPPERS.contains(&name) {
+        } else if !WRAPPERS.contains(&name.as_str()) {
             return Some(relative);
         }
     }

@@ -1,6 +1,7 @@
 //! Which processes a process comes from, to tell whose hook and whose server belong together.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::Read as _;
 
 /// A process that no other one can be taken for: its number and when it was started.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -14,12 +15,12 @@ pub struct Relative {
 impl Relative {
     /// Finds a process that lives.
     pub fn of(process: u32) -> Option<Self> {
-        stat(process).map(|(_, started)| Self { process, started })
+        Stat::of(process).map(|stat| Self { process, started: stat.started })
     }
 
     /// Returns whether it still lives.
     pub fn lives(&self) -> bool {
-        stat(self.process).is_some_and(|(_, started)| started == self.started)
+        Stat::of(self.process).is_some_and(|stat| stat.started == self.started)
     }
 }
 
@@ -33,15 +34,7 @@ const MOST: usize = 64;
 impl Family {
     /// Finds where this process comes from.
     pub fn of_this() -> Self {
-        let mut family = Vec::new();
-        let mut process = std::process::id();
-        while family.len() < MOST {
-            let Some((parent, _)) = stat(process) else { break };
-            let Some(relative) = (parent > 1).then(|| Relative::of(parent)).flatten() else { break };
-            process = parent;
-            family.push(relative);
-        }
-        Self(family)
+        Self(above().map(|(relative, _)| relative).collect())
     }
 
     /// Returns the process that started this one.
@@ -50,13 +43,39 @@ impl Family {
     }
 }
 
-/// Returns the parent of a process and when it was started.
-fn stat(process: u32) -> Option<(u32, String)> {
-    let text = std::fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat")).ok()?;
-    // The name in parentheses may hold anything; what counts stands after it.
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    let parent = fields.nth(1)?.parse().ok()?;
-    Some((parent, fields.nth(17)?.to_owned()))
+/// Goes up from this process, its parent first; each comes with its name. Whoever stops early has looked at no more than that: a hook
+/// is a process for every call of a tool.
+pub(crate) fn above() -> impl Iterator<Item = (Relative, String)> {
+    let mut next = std::os::unix::process::parent_id();
+    let up = std::iter::from_fn(move || {
+        let process = next;
+        let Stat { parent, started, name } = (process > 1).then(|| Stat::of(process)).flatten()?;
+        next = parent;
+        Some((Relative { process, started }, name))
+    });
+    up.take(MOST)
+}
+
+/// What the system says about a process.
+struct Stat {
+    parent: u32,
+    started: String,
+    name: String,
+}
+
+impl Stat {
+    fn of(process: u32) -> Option<Self> {
+        // The system writes it in one piece, and it is shorter than this.
+        let mut bytes = [0; 1_024];
+        let count = File::open(format!("/proc/{process}/stat")).ok()?.read(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes[..count]);
+        // The name in parentheses may hold anything; what counts stands after it.
+        let (name, rest) = text.rsplit_once(')')?;
+        let name = name.split_once('(')?.1.to_owned();
+        let mut fields = rest.split_whitespace();
+        let parent = fields.nth(1)?.parse().ok()?;
+        Some(Self { parent, started: fields.nth(17)?.to_owned(), name })
+    }
 }
 
 #[cfg(test)]
