@@ -170,7 +170,8 @@ async fn a_run_outlives_a_client_that_is_killed(client: impl Seat) {
     let server = ModelServer::start(script).unwrap();
     tokio::select! {
         ended = stage.client.run(stage.launch("deploy it", &server)) => panic!("{ended:#?}"),
-        () = begun.notified() => {}
+        // A client writes down what was said a moment later, and cannot go on with what it has not written.
+        () = async { begun.notified().await; tokio::time::sleep(Duration::from_secs(1)).await } => {}
     }
     let turns = server.turns();
     let session = turns[0].session().unwrap().to_owned();
