@@ -66,7 +66,8 @@ impl<'w> Reader<'w> {
 
     pub(super) fn take(&mut self) -> Option<char> {
         let taken = self.peek(0);
-        self.at += 1;
+        // Never past the end: what was read is looked at again from its places.
+        self.at += usize::from(taken.is_some());
         taken
     }
 

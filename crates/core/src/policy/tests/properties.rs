@@ -49,3 +49,13 @@ proptest! {
         prop_assert_eq!(path::normal(&once, "/project"), once);
     }
 }
+
+#[test]
+fn a_text_that_ends_in_a_backslash_is_answered() {
+    for command in ["<<\\", "cat <<\\", "cat <<-\\", "echo \\", "a=\\", "echo \"\\", "> \\", "echo ${a\\"] {
+        let call = ToolCall::read(Client::ClaudeCode, "Bash", &map(&[("command", text(command))]));
+        let _ = judge(&free(), &call);
+        let strict = running("build", Enforcement::Strict, step(StepType::Script, Grants::Own));
+        assert!(is_denied(&judge(&strict, &call)), "{command}");
+    }
+}
